@@ -8,7 +8,7 @@ import typer
 from judge.cli.app import LOGGER
 from judge.cli.options import JSON, several, takes_language
 from judge.cli.render.comparison import print_differences
-from judge.cli.terminal import output, say_json
+from judge.cli.terminal import Page, say_report
 from judge.errors import ConfigError, RunError
 from judge.inputs.runs import finished_run, made_from
 from judge.inputs.tables import check_output, write_whole
@@ -23,38 +23,26 @@ _MAX_ANSWERS: Final = 5
 @takes_language
 def compare(
     runs: list[Path] | None = typer.Argument(
-        None,
-        metavar="RUN",
-        help="Run folders; the others are compared with the first.",
+        None, metavar="RUN", help="Run folders; the others are compared with the first."
     ),
     *,
     by: str | None = typer.Option(
-        None,
-        "--by",
-        metavar="KEY",
-        help="Also by the values of this key of the samples, such as judge perturb's variant.",
+        None, "--by", metavar="KEY", help="Also compare by the values of this key of the samples."
     ),
     trend: bool = typer.Option(
         False, "--trend", help="Order the runs by their start; leave out unfinished ones."
     ),
     scores: str | None = typer.Option(
-        None,
-        metavar="NAME,…",
-        help="The scores to compare, the headline first. Without it, all that were measured.",
+        None, metavar="NAME,…", help="The scores to compare, the headline first; by default all."
     ),
     across_signatures: bool = typer.Option(
         False, "--across-signatures", help="Compare runs that were judged in different ways, too."
     ),
     fail_if_worse: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if the last run is worse than the first by more than X: if the lower limit of "
-        "the loss's 95 % interval is above X; may be repeated.",
+        None, metavar="NAME=X", help="Exit 1 if the lower limit of the loss is above X."
     ),
     fail_if_mean_worse: list[str] | None = typer.Option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if the mean loss from the first run to the last is above X; may be repeated.",
+        None, metavar="NAME=X", help="Exit 1 if the mean loss is above X."
     ),
     page_file: Path | None = typer.Option(
         None, "-o", "--output", metavar="FILE", help="Also write all of it as an HTML page."
@@ -64,7 +52,9 @@ def compare(
     """Say whether another configuration is better, and where it became worse.
 
     Answers are matched by qid. Each score has its paired difference from the first run, a 95 %
-    interval, and p of a paired t test, corrected for how many scores are shown.
+    interval, and p of a paired t test, corrected for how many scores are shown. A gate is on the
+    loss from the first run to the last: on its mean, or on the lower limit of its 95 % interval.
+    Both may be repeated.
 
     Example: judge compare runs/before runs/after --by language --fail-if-worse faithfulness=0.02
 
@@ -104,12 +94,12 @@ def compare(
     if page_file is not None:
         reports = [report_beside(folder, page_file) for folder in folders]
         write_whole(page_file, comparison(report, folders, reports))
-    if as_json:
-        say_json(report.model_dump_json())
-    else:
-        with output() as page:
-            print_differences(report, page, most=_MAX_ANSWERS)
-            if page_file is not None:
-                page.copied(Messages.of("compare", "say")("written", path=page_file))
+
+    def show(page: Page) -> None:
+        print_differences(report, page, most=_MAX_ANSWERS)
+        if page_file is not None:
+            page.copied(Messages.of("compare", "say")("written", path=page_file))
+
+    say_report(report, show, as_json=as_json)
     untrusted = bool(report.gates) and any(run.untrusted for run in report.runs)
     raise typer.Exit(UNTRUSTED if untrusted else gates_code(report.gates))

@@ -7,7 +7,7 @@ import typer
 
 from judge.cli.app import USAGE
 from judge.cli.options import takes_options
-from judge.cli.terminal import output
+from judge.cli.terminal import Page
 from judge.config import Config
 from judge.jobs.doctor import examine
 from judge.text.visible import counted
@@ -26,14 +26,13 @@ def doctor(*, settings: Config) -> None:
     """
 
     async def run() -> int:
-        failed = 0
-        with output() as page:
-            async for name, state, text in examine(settings):
-                page.say(f"{_MARKS[state]} {name}, {state}: {text}", hang=2)
-                failed += state == "failed"
-            mend = "mend that first" if failed == 1 else "mend those first"
-            lost = f"{counted(failed, 'check')} failed: {mend}."
-            page.say(lost if failed else "All is well: a run can begin.")
+        failed, page = 0, Page()
+        async for name, state, text in examine(settings):
+            page.say(f"{_MARKS[state]} {name}, {state}: {text}", hang=2)
+            failed += state == "failed"
+        mend = "mend that first" if failed == 1 else "mend those first"
+        lost = f"{counted(failed, 'check')} failed: {mend}."
+        page.say(lost if failed else "All is well: a run can begin.")
         return failed
 
     raise typer.Exit(USAGE if asyncio.run(run()) else 0)

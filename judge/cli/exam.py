@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ from rich.progress import Progress
 
 from judge.cli.options import FORCE, JSON, Gating, takes_options
 from judge.cli.render.exam import print_exam
-from judge.cli.terminal import output, say_json
+from judge.cli.terminal import Page, say_report
 from judge.config import Config
 from judge.exam import compare, first_items, read_items, read_report, sit
 from judge.exam.comparison import check_common
@@ -21,6 +22,7 @@ from judge.exam.sitting import Watch
 from judge.inputs.tables import as_json as written
 from judge.inputs.tables import check_output, write_whole
 from judge.records import Interval
+from judge.records.result import ADDED
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
@@ -30,18 +32,10 @@ class _Items(NamedTuple):
     """The items, and how often each is judged."""
 
     items: list[str] | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="A golden set of your own instead of the shipped items; may be repeated, and `exam` "
-        "names the shipped ones.",
+        None, metavar="FILE", help="A golden set of your own, or exam: the shipped items."
     )
     repeat: int = typer.Option(
-        1,
-        metavar="K",
-        min=1,
-        max=20,
-        help="Judge K times, each with another order of the chunks and another seed, and report "
-        "the labels that change; the first verdict is graded.",
+        1, metavar="K", min=1, max=20, help="Judge K times, and report the labels that change."
     )
     limit: int | None = typer.Option(
         None, metavar="N", min=1, help="The first N items of each category and language."
@@ -53,24 +47,16 @@ class _Items(NamedTuple):
         return whole if self.limit is None else first_items(whole, self.limit)
 
 
-@takes_options
+@partial(takes_options, without=(*ADDED, "triad"))
 def exam(
     *,
     chosen: _Items,
     gating: Gating,
     against: Path | None = typer.Option(
-        None,
-        "--against",
-        metavar="FILE",
-        help="Compare with an earlier report (-o FILE.json), sentence by sentence: another model, "
-        "prompt or settings on the same items.",
+        None, "--against", metavar="FILE", help="Compare with an earlier report on the same items."
     ),
     out: Path | None = typer.Option(
-        None,
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write the report as JSON.",
+        None, "-o", "--output", metavar="FILE", help="Write the report as JSON."
     ),
     force: bool = FORCE,
     as_json: bool = JSON,
@@ -79,7 +65,9 @@ def exam(
     """Measure the judge on items in two languages whose right labels are known.
 
     Takes the settings of judge score. Every item is judged anew: no verdict is read from the cache
-    or kept there, and there is no fallback. Without --model, similarity is measured.
+    or kept there, and there is no fallback. Without --model, similarity is measured. --items may be
+    repeated. With --repeat the chunks are in another order and the seed is another each time; the
+    first verdict is graded. Reports for --against are written by -o.
 
     --fail-under takes accuracy, binary (full or rest), macro_f1, kappa, quotes and citations.
 
@@ -102,13 +90,13 @@ def exam(
     report = report.model_copy(update={"gates": results, "against": compared})
     if out is not None:
         write_whole(out, [written(report)])
-    if as_json:
-        say_json(report.model_dump_json())
-    else:
-        with output() as page:
-            print_exam(report, page)
-            if out is not None:
-                page.copied(f"written to {out}")
+
+    def show(page: Page) -> None:
+        print_exam(report, page)
+        if out is not None:
+            page.copied(f"written to {out}")
+
+    say_report(report, show, as_json=as_json)
     fit = report.fitness
     code = UNTRUSTED if fit.untrusted and not fit.spent else gates_code(results)
     raise typer.Exit(OVER_BUDGET if report.over_budget and code != UNTRUSTED else code)

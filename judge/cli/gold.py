@@ -7,11 +7,10 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import FORCE, JSON, SKIP_BAD, Drawing, takes_language
-from judge.cli.render.gold import print_gold
-from judge.cli.terminal import output, say, say_json
+from judge.cli.options import FORCE, JSON, SAMPLES, SKIP_BAD, Drawing, takes_language
+from judge.cli.terminal import Page, number, say, say_report, some
 from judge.messages import Messages
-from judge.review.grades import GoldDraw
+from judge.review.grades import GoldDraw, GoldReport
 from judge.review.sheet import header
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gold"])
@@ -20,7 +19,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["gol
 @app.command()
 @takes_language
 def draw(
-    samples: str = typer.Argument(metavar="SAMPLES", help="JSONL or CSV of queries and rankings."),
+    samples: str = SAMPLES,
     *,
     size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
     depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
@@ -79,11 +78,7 @@ def import_(
         force=force,
         skip_bad_lines=skip_bad_lines,
     )
-    if as_json:
-        say_json(found.model_dump_json())
-        return
-    with output() as page:
-        print_gold(found, out, page)
+    say_report(found, lambda page: _print(found, out, page), as_json=as_json)
 
 
 def _summary_of(made: GoldDraw, samples: str, depth: int, seed: int) -> Iterator[str]:
@@ -95,3 +90,21 @@ def _summary_of(made: GoldDraw, samples: str, depth: int, seed: int) -> Iterator
         yield words("textless", count=made.textless)
     yield words("grade", sheets=sheets, column=header("human_grade"))
     yield words("next", samples=samples, sheets=sheets)
+
+
+def _print(found: GoldReport, path: Path, page: Page) -> None:
+    """Print counts, how far people agree, and where the gold set lies."""
+    say, agreed = Messages.of("gold", "import"), found.agreement
+    counts = ", ".join(say("count", grade=n, count=count) for n, count in found.counts.items())
+    sizes = {"graded": found.graded, "rows": found.rows, "queries": found.queries}
+    page.say(say("graded", **sizes, counts=counts), hang=2)
+    if found.blank:
+        page.say(say("blank", count=len(found.blank), places=some(found.blank)), hang=2)
+    if qids := found.unanswered:
+        values = {"count": len(qids), "qids": some(qids), "gold_from": found.gold_from}
+        page.say(say("unanswered", **values), hang=2)
+    alpha = say("undefined") if agreed.alpha is None else number(agreed.alpha)
+    shared = {"equal": agreed.equal, "shared": agreed.shared, "alpha": alpha}
+    page.say(say("shared", **shared) if agreed.shared else say("alone"), hang=2)
+    page.copied(say("written", path=path))
+    page.copied(say("next", path=path, gold_from=found.gold_from))

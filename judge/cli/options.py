@@ -4,22 +4,12 @@ The option of a setting has the name, type, default and help of its field in `Co
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    NamedTuple,
-    Optional,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Final, NamedTuple, Optional, TypeVar, Union, get_args, get_origin
 
 import typer
 
@@ -28,10 +18,9 @@ from judge.config import Config, load_config
 from judge.errors import ConfigError
 from judge.messages import LANGUAGE, Lang, use_language
 from judge.reports.gate import Gates
-from judge.text.visible import clip
+from judge.text.visible import short
 
 _Value = TypeVar("_Value", bound=str)
-_MAX_SHOWN: Final = 60
 
 FILES: Final = "Input and output"
 GATES: Final = "Gates"
@@ -74,17 +63,14 @@ def check_name(value: str | None) -> str | None:
 RUN: Final = typer.Argument(metavar="RUN", help="The folder of a run.")
 SAMPLES: Final = typer.Argument(
     metavar="SAMPLES",
-    help="JSONL, JSON, CSV, Parquet, Arrow or XLSX: a file, a folder or a pattern; - for standard "
-    "input.",
+    help="JSONL, JSON, CSV, Parquet, Arrow or XLSX: a file, folder or pattern; - for stdin.",
     callback=check_name,
 )
 ROWS: Final = typer.Option(
     None, "-o", "--output", metavar="FILE", help="Write a row for each sample: .jsonl or .csv."
 )
 JSON: Final = typer.Option(False, "--json", help="Print one JSON object instead of tables.")
-SKIP_BAD: Final = typer.Option(
-    False, "--skip-bad-lines", help="Report bad lines and leave them out."
-)
+SKIP_BAD: Final = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out, and say so.")
 FORCE: Final = typer.Option(False, "--force", help="Replace the file that -o names.")
 CONFIG: Final = typer.Option(
     "--config", metavar="FILE", help="A file of settings. Without it, judge.toml if it exists."
@@ -115,15 +101,18 @@ def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
     return Annotated[Optional[kind], option]  # noqa: UP045  a type known at run time only
 
 
-def takes_options(command: Callable[..., None], *, language: bool = False) -> Callable[..., None]:
+def takes_options(
+    command: Callable[..., None], *, language: bool = False, without: Collection[str] = ()
+) -> Callable[..., None]:
     """Expand the parameters of a command that stand for several options.
 
-    A `settings: Config` takes an option for each setting that is not an option of the command
-    itself, `--config` and `--debug`. A parameter whose type is a `NamedTuple` takes its fields.
-    With `language`, the command has an option `--lang`, and runs in that language.
+    A `settings: Config` takes an option for each setting that is neither an option of the command
+    itself nor in `without`, and `--config` and `--debug`. A parameter whose type is a `NamedTuple`
+    takes its fields. With `language`, the command has an option `--lang`, and runs in that
+    language.
     """
     own = signature(command).parameters
-    groups = {name: each.annotation for name, each in own.items() if _is_group(each.annotation)}
+    groups = {n: each.annotation for n, each in own.items() if hasattr(each.annotation, "_fields")}
     parameters = list[Parameter]()
     for name, each in own.items():
         if name in groups:
@@ -131,23 +120,23 @@ def takes_options(command: Callable[..., None], *, language: bool = False) -> Ca
             parameters += [field.replace(kind=each.kind) for field in fields]
         elif name != "settings":
             parameters.append(each)
-    own_names = {each.name for each in parameters}
-    settings = [name for names in PANELS.values() for name in names if name not in own_names]
-    kinds = {name: setting(name) for name in settings} if "settings" in own else {}
+    omitted = {each.name for each in parameters}.union(without)
+    settings = [name for names in PANELS.values() for name in names if name not in omitted]
+    kinds: dict[str, Any] = {}
     if "settings" in own:
+        kinds = {name: setting(name) for name in settings}
         kinds |= {"config": Annotated[Path | None, CONFIG], "debug": Annotated[bool, _DEBUG]}
+    if language:
+        kinds["lang"] = Annotated[Lang, _LANG]
     parameters += [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in kinds.items()
     ]
-    if language:
-        lang = Annotated[Lang, _LANG]
-        parameters.append(Parameter("lang", Parameter.KEYWORD_ONLY, default="en", annotation=lang))
     parameters.sort(key=_panel_of)
 
     @wraps(command)
     def run(**options: Any) -> None:  # noqa: ANN401  typer has checked them
-        with use_language(options.pop("lang") if language else LANGUAGE.get()):
+        with use_language(options.pop("lang", None) or LANGUAGE.get()):
             if "settings" in own:
                 values = {name: options.pop(name) for name in settings}
                 values = {name: value for name, value in values.items() if value not in (None, [])}
@@ -164,10 +153,6 @@ def takes_options(command: Callable[..., None], *, language: bool = False) -> Ca
 takes_language = partial(takes_options, language=True)
 
 
-def _is_group(kind: object) -> bool:
-    return isinstance(kind, type) and hasattr(kind, "_fields")
-
-
 def _panel_of(parameter: Parameter) -> tuple[bool, int]:
     """Return the sorting key by which arguments come first and panels in their order."""
     metadata = getattr(parameter.annotation, "__metadata__", (parameter.default,))
@@ -176,18 +161,18 @@ def _panel_of(parameter: Parameter) -> tuple[bool, int]:
     return parameter.kind is Parameter.KEYWORD_ONLY, order
 
 
-def chosen(option: str, value: str, values: tuple[_Value, ...]) -> _Value:
-    """Return the value of an option if it is one of `values`; otherwise raise ConfigError."""
-    for each in values:
-        if each == value:
-            return each
-    raise ConfigError(f"{option} {clip(value, _MAX_SHOWN)!r}: give one of {', '.join(values)}")
+def check_choice(option: str, value: str | None, values: Sequence[str]) -> None:
+    """Raise ConfigError if an option is given and its value is not one of `values`."""
+    if value is not None and value not in values:
+        raise ConfigError(f"{option} {short(value)!r}: give one of {', '.join(values)}")
 
 
 def several(option: str, text: str | None, values: tuple[_Value, ...]) -> tuple[_Value, ...]:
-    """Return the values that an option lists with commas between; errors as in `chosen`."""
-    names = () if text is None else split(text)
-    return tuple(dict.fromkeys(chosen(option, name, values) for name in names))
+    """Return the values that an option lists with commas between."""
+    names = dict.fromkeys(() if text is None else split(text))
+    for name in names:
+        check_choice(option, name, values)
+    return tuple(value for name in names for value in values if value == name)
 
 
 def split(text: str) -> list[str]:

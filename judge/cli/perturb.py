@@ -7,7 +7,7 @@ from typing import Final, Literal
 import typer
 
 from judge.cli.options import FORCE, SAMPLES, SKIP_BAD, several
-from judge.cli.terminal import Page, figures, output
+from judge.cli.terminal import Page
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import Source
 from judge.inputs.tables import check_output, write_whole
@@ -22,10 +22,7 @@ def perturb(
     ),
     *,
     variants: str | None = typer.Option(
-        None,
-        metavar="NAME,…",
-        help="The variants: original, noise20, noise40, noise60, reordered, gold_removed. "
-        "Without it, all.",
+        None, metavar="NAME,…", help=f"Some of the variants: {', '.join(VARIANTS)}."
     ),
     seed: int = typer.Option(0, min=0, help="The same seed makes the same variants."),
     gold_match: Literal["exact", "prefix"] = typer.Option(
@@ -60,8 +57,7 @@ def perturb(
             raise InputError("holds no sample")
         lines = (line for sample in originals for line in perturbation.variants(sample))
         write_whole(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    with output() as page:
-        _print(perturbation, out, page)
+    _print(perturbation, out, Page())
 
 
 _WHY: Final = {
@@ -74,10 +70,11 @@ _WHY: Final = {
 
 
 def _print(perturbation: Perturbation, out: str, page: Page) -> None:
-    table = figures("variant", "samples", "left out")
-    for variant, reasons in perturbation.left_out.items():
-        table.add_row(variant, f"{perturbation.made[variant]:,}", f"{reasons.total():,}")
-    page.table(table)
+    counts = (
+        (variant, perturbation.made[variant], reasons.total())
+        for variant, reasons in perturbation.left_out.items()
+    )
+    page.table(("variant", "samples", "left out"), counts)
     for variant, reasons in perturbation.left_out.items():
         for reason, count in reasons.most_common():
             page.say(f"{variant}: {count:,} × {_WHY[reason]}", hang=2)

@@ -10,7 +10,7 @@ from judge import review
 from judge.cli.app import COMMANDS
 from judge.cli.options import FORCE, RUN, Drawing, takes_language
 from judge.cli.render.agreement import print_agreement
-from judge.cli.terminal import output, say
+from judge.cli.terminal import Page, say
 from judge.errors import InputError
 from judge.messages import Messages
 from judge.pages.agreement import page
@@ -111,8 +111,7 @@ def import_(
             )
         say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
-    with output() as shown:
-        print_agreement(found.agreement, found.summary, run, shown)
+    print_agreement(found.agreement, found.summary, run, Page())
     words = Messages.of("agreement", "terminal")
     if skips := found.skips:
         names = Messages.of("label", "skip")

@@ -20,7 +20,7 @@ from judge.cli.options import (
 )
 from judge.cli.progress import Progress
 from judge.cli.render.totals import print_totals
-from judge.cli.terminal import Page, output
+from judge.cli.terminal import Page
 from judge.compose import open_hook
 from judge.config import Config
 from judge.errors import ConfigError, JudgeUnavailable, UsageError, WorkerLost, extra
@@ -233,8 +233,7 @@ def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
         def print_on(page: Page) -> None:
             print_totals(summary, record, highlights, folder, page, details=files.details)
 
-        with output() as page:
-            print_on(page)
+        print_on(Page())
         if files.junit is not None:
             _write_junit(files.junit, folder, summary)
         if files.markdown is not None:
@@ -274,23 +273,23 @@ def _write_markdown(path: Path, summary: Summary, print_on: Callable[[Page], Non
 
 
 def _print_forecast(source: str, settings: Config, files: _Files) -> None:
-    with output() as page:
-        if not settings.asks_model:
-            page.say("no language model is named: no call would be sent, at no cost")
-            return
-        with readable(source) as path:
-            found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
-        unknown = "not known without --input-price and --output-price"
-        rows = {
-            "answers": f"{found.answers:,}, with {counted(found.claims, 'claim')}, "
-            f"{found.kept:,} of them in the cache",
-            "calls": f"{found.calls:,}",
-            "tokens": f"about {found.prompt_tokens:,} in, {found.reply_tokens:,} out",
-            "cost": unknown if found.cost is None else f"about {found.cost:,.4g}",
-            "minutes": f"about {found.minutes:,.1f}, at {SECONDS_PER_CALL:g} seconds a call and "
-            f"{found.at_once:,} calls at once",
-        }
-        page.fields(rows.items())
-        page.say(
-            "nothing was sent; what a reply leaves open, and what --repeat asks again, comes on top"
-        )
+    page = Page()
+    if not settings.asks_model:
+        page.say("no language model is named: no call would be sent, at no cost")
+        return
+    with readable(source) as path:
+        found = forecast(path, settings, limit=files.limit, skip_bad_lines=files.skip_bad_lines)
+    unknown = "not known without --input-price and --output-price"
+    rows = {
+        "answers": f"{found.answers:,}, with {counted(found.claims, 'claim')}, "
+        f"{found.kept:,} of them in the cache",
+        "calls": f"{found.calls:,}",
+        "tokens": f"about {found.prompt_tokens:,} in, {found.reply_tokens:,} out",
+        "cost": unknown if found.cost is None else f"about {found.cost:,.4g}",
+        "minutes": f"about {found.minutes:,.1f}, at {SECONDS_PER_CALL:g} seconds a call and "
+        f"{found.at_once:,} calls at once",
+    }
+    page.fields(rows.items())
+    page.say(
+        "nothing was sent; what a reply leaves open, and what --repeat asks again, comes on top"
+    )

@@ -6,16 +6,15 @@ from typing import get_args
 
 import typer
 
-from judge.cli.options import RUN, chosen, takes_language
+from judge.cli.options import RUN, check_choice, several, takes_language
 from judge.cli.render.answers import print_answer, print_list
-from judge.cli.terminal import output
-from judge.errors import ConfigError, RunError
+from judge.cli.terminal import Page
+from judge.errors import RunError
 from judge.inputs.runs import read_results, samples_of
 from judge.messages import Messages
 from judge.records import SampleResult
 from judge.records.result import QuadrantWord
 from judge.reports.worst import FLAGS, STATUSES, SUPPORTS, Filter, worst_answer
-from judge.scores.correctness import read_words
 from judge.text.visible import clip
 
 
@@ -30,10 +29,7 @@ def show(
         None, metavar="LABEL", help=f"List sentences with this label: {', '.join(SUPPORTS)}."
     ),
     flag: str | None = typer.Option(
-        None,
-        metavar="NAME",
-        help="List sentences with this flag, or the answers if it is about a whole answer: "
-        f"{', '.join(FLAGS)}.",
+        None, metavar="NAME", help=f"List sentences or answers with this flag: {', '.join(FLAGS)}."
     ),
     status: str | None = typer.Option(
         None,
@@ -63,21 +59,26 @@ def show(
 
     Example: judge show runs/today --cell retrieved,wrong
     """
-    filters = {"--support": support, "--flag": flag, "--status": status}
-    known = {"--support": SUPPORTS, "--flag": FLAGS, "--status": STATUSES}
-    for option, value in filters.items():
-        if value is not None:
-            chosen(option, value, known[option])
-    try:
-        words = frozenset() if cell is None else read_words(cell)
-    except ValueError as error:
-        raise ConfigError(f"--cell {cell!r} {error}") from None
-    if {support, flag, status, worst, cell} == {None}:
-        _show_answers(run, qids or [])
+    check_choice("--support", support, SUPPORTS)
+    check_choice("--flag", flag, FLAGS)
+    check_choice("--status", status, STATUSES)
+    words = several("--cell", cell, get_args(QuadrantWord))
+    if {support, flag, status, worst, cell} != {None}:
+        results = _answers(run, qids) if qids else read_results(run)
+        print_list(results, Filter(support, flag, status, words), Page(), worst)
         return
-    results = _answers(run, qids) if qids else read_results(run)
-    with output() as page:
-        print_list(results, Filter(support, flag, status, words), page, worst)
+    lowest = None if qids else worst_answer(read_results(run))
+    shown = _answers(run, qids or []) if lowest is None else [lowest]
+    if not shown:
+        raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
+    samples, page = samples_of(run, shown), Page()
+    for position, result in enumerate(shown):
+        if position:
+            page.blank()
+        sample = samples.get(result.qid)
+        print_answer(result, sample, page)
+        if sample is None:
+            page.say(Messages.of("answer", "head")("gone"), hang=2, style="dim")
 
 
 def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
@@ -87,19 +88,3 @@ def _answers(run: Path, qids: Sequence[str]) -> list[SampleResult]:
         if qid not in found:
             raise RunError(f"{run}: no answer {clip(qid, 80)!r}; without one, the worst is shown")
     return [found[qid] for qid in dict.fromkeys(qids)]
-
-
-def _show_answers(run: Path, qids: Sequence[str]) -> None:
-    worst = None if qids else worst_answer(read_results(run))
-    results = _answers(run, qids) if qids else [worst] if worst else []
-    if not results:
-        raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
-    samples = samples_of(run, results)
-    with output() as page:
-        for position, result in enumerate(results):
-            if position:
-                page.blank()
-            sample = samples.get(result.qid)
-            print_answer(result, sample, page)
-            if sample is None:
-                page.say(Messages.of("answer", "head")("gone"), hang=2, style="dim")

@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Final, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
 from rich import box
 from rich.cells import cell_len
@@ -16,6 +15,9 @@ from judge.messages import LANGUAGE, Messages
 from judge.text.fold import CJK
 from judge.text.patterns import lazy_pattern
 from judge.text.visible import escaped, flat, short, visible
+
+if TYPE_CHECKING:
+    from judge.records import Record
 
 _WIDEST_TABLE: Final = 500
 # Rich breaks lines at spaces only, and Chinese text has none.
@@ -30,10 +32,10 @@ _PIECE: Final = lazy_pattern(
 
 
 class Page:
-    """A console that is written to line by line."""
+    """A console, by default standard output, that is written to line by line."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or open_console()
 
     def say(self, text: Text | str, indent: int = 0, hang: int = 0, style: str = "") -> None:
         """Print a text in lines, as `wrap` breaks it. `style` applies to a plain string."""
@@ -52,8 +54,28 @@ class Page:
         """Print an empty line."""
         self.console.print()
 
-    def table(self, table: Table) -> None:
-        """Print a table of any width."""
+    def heading(self, text: str) -> None:
+        """Print an empty line and a bold one."""
+        self.blank()
+        self.say(text, hang=2, style="bold")
+
+    def table(
+        self,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[str | int | Text]],
+        title: str | None = None,
+        *,
+        left: Collection[int] = (0,),
+        narrow: bool = False,
+    ) -> None:
+        """Print a table of any width. Columns are of figures, but for those in `left`."""
+        table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+        table.title_justify, table.title_style = "left", "bold"
+        table.padding = (0, 1, 0, 0) if narrow or title else (0, 1)
+        for column, head in enumerate(heads):
+            table.add_column(head, justify="left" if column in left else "right")
+        for row in rows:
+            table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
         for line in self.rows(table):
             self.whole(line)
 
@@ -98,33 +120,19 @@ def open_console(*, stderr: bool = False) -> Console:
     return Piped(stderr=stderr, highlight=False)
 
 
-@contextmanager
-def output() -> Iterator[Page]:
-    """Give a page on standard output."""
-    yield Page(open_console())
-
-
 def say(*lines: str) -> None:
-    """Print lines of any width."""
-    with output() as page:
-        for line in lines:
-            page.copied(line)
+    """Print lines of any width on standard output."""
+    page = Page()
+    for line in lines:
+        page.copied(line)
 
 
-def say_json(line: str) -> None:
-    """Print one JSON document on a line, with control characters escaped."""
-    say(escaped(line))
-
-
-def figures(*headers: str, title: str | None = None) -> Table:
-    """Return a table whose first column names the rows and whose other columns hold figures."""
-    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
-    table.title_justify, table.title_style = "left", "bold"
-    if title is not None:
-        table.padding = (0, 1, 0, 0)
-    for number, header in enumerate(headers):
-        table.add_column(header, justify="right" if number else "left")
-    return table
+def say_report(report: "Record", show: Callable[[Page], None], *, as_json: bool) -> None:
+    """Print a report as one line of JSON with control characters escaped, or as `show` does."""
+    if as_json:
+        say(escaped(report.model_dump_json()))
+    else:
+        show(Page())
 
 
 def lang_option() -> str:
@@ -148,28 +156,25 @@ def chance(p: float) -> str:
     return f"<{_SMALLEST_P:.4f}".replace("0.", ".") if p < _SMALLEST_P else f"{p:.4f}"
 
 
-class Limits(Protocol):
+class _Limits(Protocol):
     """An interval of scores, or a score with one."""
 
     @property
-    def low(self) -> float:
-        """Lower limit."""
-
+    def low(self) -> float: ...
     @property
-    def high(self) -> float:
-        """Upper limit."""
+    def high(self) -> float: ...
 
 
-def between(limits: Limits | None, absent: str = "") -> str:
+def between(limits: _Limits | None, absent: str = "") -> str:
     """Return an interval of scores, or `absent` for None."""
     return absent if limits is None else f"{number(limits.low)}–{number(limits.high)}"
 
 
-def some(names: Sequence[str], count: int, most: int = 5, width: int = 60) -> str:
-    """Return the first names, each in `width` characters, and how many of `count` are left."""
+def some(names: Sequence[str], count: int | None = None, most: int = 5) -> str:
+    """Return the first names, and how many of `count`, by default of `names`, are left."""
     counted = Messages.of("totals", "counted")
-    shown = counted("joint").join(short(name, width) for name in names[:most])
-    more = count - min(most, len(names))
+    shown = counted("joint").join(map(short, names[:most]))
+    more = (len(names) if count is None else count) - min(most, len(names))
     return counted("more", names=shown, count=more) if more > 0 else shown
 
 

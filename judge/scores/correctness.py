@@ -1,11 +1,10 @@
 """Compares an answer and its chunks with gold: the reference, and the ids of relevant chunks."""
 
-import re
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from judge.records import (
     SUPPORTED,
@@ -218,7 +217,6 @@ def _ranking(sample: Sample) -> list[int]:
     return sorted(places, key=lambda place: ranks[ids[place]]) if ranks.keys() >= {*ids} else places
 
 
-_COMMA: Final = re.compile(r"[,，、]")
 BY_CONTEXT: Final = "context_recall"
 """The part `gold` of a signature where context recall takes the place of gold evidence."""
 _EDITION: Final = "cells:4"
@@ -276,23 +274,6 @@ def quadrant(
         correct=_correct(result, rules) if answerable and not abstained else None,
         signature=str(Signature(_EDITION, limits)),
     )
-
-
-def read_words(text: str) -> frozenset[QuadrantWord]:
-    """Read the words of a quadrant from a text: separated by commas, in any order.
-
-    Raises:
-        ValueError: the text has no word, or an unknown one.
-
-    >>> sorted(read_words("wrong, retrieved"))
-    ['retrieved', 'wrong']
-    """
-    known: dict[str, QuadrantWord] = {word: word for word in get_args(QuadrantWord)}
-    words = [word.strip().lower() for word in _COMMA.split(text)]
-    for word in words:
-        if word not in known:
-            raise ValueError(f"has no word {word!r}; there are: {', '.join(known)}")
-    return frozenset(known[word] for word in words)
 
 
 def differs(sample: Sample) -> bool:

@@ -235,8 +235,6 @@ def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
         ("--qrels", "-", "--run", "a=-", "--run", f"b={one}"): "- is named twice",
         (one, empty): "empty.jsonl: holds no sample",
         (one, two, "--use", "faq"): "--use is for one run",
-        (one, "--measures", "mrr"): "--measures is for several runs",
-        (one, two, "--measures", "mrr@7"): "--measures 'mrr@7': give one of",
         ("--qrels", one, "--run", two, "--gold", one): "--gold is for files of samples",
     }
     for words, said in refusals.items():

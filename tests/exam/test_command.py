@@ -63,6 +63,7 @@ WRONG = [
     ("--limit", "0"),
     ("--items", "nope.jsonl"),
     ("--repeat", "0"),
+    ("--context",),  # an exam measures faithfulness alone
     ("--items", "fixtures/quickstart.jsonl"),
 ]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.cli.terminal import Page, between, figures, number
+from judge.cli.terminal import Page, between, number
 from judge.inputs.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Findings
 from judge.pages.words import PageWords
@@ -15,7 +15,6 @@ from judge.review.records import Agreement, Share
 from judge.text.visible import flat
 
 _DISAGREEMENTS: Final = 3
-_STRATA: Final = 4
 _MIN_WIDTH: Final = 20
 """The fewest columns in which a sentence is shown."""
 
@@ -33,10 +32,31 @@ def print_agreement(agreement: Agreement, summary: Summary, folder: Path, page: 
     for line in _quality(agreement, findings, words):
         page.say(line, hang=4)
     if agreement.corrected:
-        _print_scores(agreement, findings, page)
+        scores = (
+            (
+                words.of("terminal_score", score.name),
+                number(score.raw),
+                number(score.corrected),
+                words("terminal.whole") if findings.whole else between(score),
+                findings.difference(score),
+            )
+            for score in agreement.corrected
+        )
+        heads = ("mean", "judge", "people", "interval", "difference")
+        page.table(words.heads("terminal", *heads), scores)
     if agreement.accuracy:
-        _print_labels(agreement, words, page)
-    _print_strata(agreement, findings, page)
+        labels = (
+            (
+                words.word("label", item.label),
+                item.judged,
+                item.labelled,
+                _share(item.precision, words),
+                _share(item.recall, words),
+            )
+            for item in agreement.accuracy
+        )
+        heads = ("labels", "judge", "people", "precision", "recall")
+        page.table(words.heads("terminal", *heads), labels)
     _print_disagreements(agreement, findings, page)
     names = (str(folder / name) for name in (AGREEMENT, PAGE))
     page.copied(words("terminal.written", files=words("terminal.and").join(names)))
@@ -57,49 +77,6 @@ def _quality(agreement: Agreement, findings: Findings, words: PageWords) -> Iter
     if agreement.shared:
         alpha += words("terminal.of", count=agreement.shared)
     yield words("terminal.alpha", alpha=alpha)
-
-
-def _print_scores(agreement: Agreement, findings: Findings, page: Page) -> None:
-    words = findings.words
-    table = figures(*words.heads("terminal", "mean", "judge", "people", "interval", "difference"))
-    for score in agreement.corrected:
-        table.add_row(
-            words.of("terminal_score", score.name),
-            number(score.raw),
-            number(score.corrected),
-            words("terminal.whole") if findings.whole else between(score),
-            findings.difference(score),
-        )
-    page.table(table)
-
-
-def _print_labels(agreement: Agreement, words: PageWords, page: Page) -> None:
-    heads = ("labels", "judge", "people", "precision", "recall")
-    table = figures(*words.heads("terminal", *heads))
-    for item in agreement.accuracy:
-        table.add_row(
-            words.word("label", item.label),
-            f"{item.judged:,}",
-            f"{item.labelled:,}",
-            _share(item.precision, words),
-            _share(item.recall, words),
-        )
-    page.table(table)
-
-
-def _print_strata(agreement: Agreement, findings: Findings, page: Page) -> None:
-    words = findings.words
-    worst = sorted(agreement.strata, key=lambda h: -abs(h.share * (h.error or 0.0)))[:_STRATA]
-    among = words("terminal.strata", shown=len(worst), count=len(agreement.strata))
-    table = figures(among, *words.heads("terminal", "units", "labelled", "difference"))
-    for stratum in worst:
-        table.add_row(
-            findings.stratum(stratum),
-            f"{stratum.units:,}",
-            f"{stratum.labelled}/{stratum.drawn}",
-            findings.stratum_error(stratum),
-        )
-    page.table(table)
 
 
 def _print_disagreements(agreement: Agreement, findings: Findings, page: Page) -> None:

@@ -112,9 +112,12 @@ def flag_meaning(flag: Flag) -> str:
     return f"{flat(flag.detail)}: {meaning}" if flag.detail else meaning
 
 
-def _flag_lines(flags: Iterable[Flag]) -> Iterator[Text]:
+def _flag_lines(flags: Iterable[Flag], sentence: int | None = None) -> Iterator[Text]:
+    """Yield a line for each flag of a sentence, or by default of the answer as a whole."""
     for flag in flags:
-        yield Text(f"{flag.name.value}: {clip(flag_meaning(flag), _MAX_DETAIL)}", style="yellow")
+        if flag.sentence == sentence:
+            text = f"{flag.name.value}: {clip(flag_meaning(flag), _MAX_DETAIL)}"
+            yield Text(text, style="yellow")
 
 
 def _citation(citation: Citation) -> Text:
@@ -159,7 +162,7 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
     if sample is not None and sample.gold_answer:
         page.say(say("reference", answer=sample.gold_answer), hang=2)
     page.say(_score_line(result), style="bold")
-    for line in _flag_lines(flag for flag in result.flags if flag.sentence is None):
+    for line in _flag_lines(result.flags):
         page.say(line, hang=2)
     page.blank()
     page.say(_tinted(result, sample) or Text(say("empty"), style="dim"))
@@ -168,13 +171,10 @@ def print_answer(result: SampleResult, sample: Sample | None, page: Page) -> Non
     page.blank()
     if result.correctness is not None:
         _print_reference(result, result.correctness, sample, page)
-        page.blank()
     if result.answer_relevance is not None:
         _print_relevance(result.answer_relevance, sample, page)
-        page.blank()
     if result.context is not None:
         _print_context(result.context, sample, page)
-        page.blank()
     explained = _ALWAYS_EXPLAINED | {_label(each) for each in outcomes(result)} - {"no_claim"}
     marks, labels = Messages.of("looks", "mark"), Messages.of("looks", "label")
     page.say(
@@ -215,16 +215,12 @@ def _print_own_claims(result: SampleResult, sample: Sample | None, page: Page) -
     citations = defaultdict[int, list[Text]](list)
     for citation in result.citations:
         citations[citation.sentence].append(_citation(citation))
-    chunks = _chunk_texts(sample)
-    others = [each for each in result.sentences if isinstance(each.outcome, Excluded)]
+    _print_claims(result.sentences, _chunk_texts(sample), result.flags, page, citations=citations)
     for sentence in result.sentences:
-        if sentence not in others:
-            notes = [*citations[sentence.index], *_flags_of(sentence.index, result.flags)]
-            _print_claim(sentence, "", chunks, notes, page)
-    for sentence in others:
-        for line in citations[sentence.index]:
-            place = f"{_mark(sentence.outcome)}{sentence.index + 1:<3} "
-            page.say(Text(place, style="dim").append_text(line), hang=_INDENT)
+        if isinstance(sentence.outcome, Excluded):
+            for line in citations[sentence.index]:
+                place = f"{_mark(sentence.outcome)}{sentence.index + 1:<3} "
+                page.say(Text(place, style="dim").append_text(line), hang=_INDENT)
 
 
 def _chunk_texts(sample: Sample | None) -> _Texts:
@@ -250,11 +246,10 @@ def _print_reference(
     unscored = found.of_answer.unscored + found.of_reference.unscored
     parts = _parts(say(found.status.value), scores, found.f1_bounds, unscored)
     page.say(say("line", parts=parts), hang=_INDENT, style="bold")
-    if not (found.of_answer.claims or found.of_reference.claims):
-        return
-    page.say(say("said"), hang=_INDENT, style="bold")
-    answer = {ANSWER: [sample.answer if sample else ""]}
-    _print_claims(found.reference, answer, found.reference_flags, page)
+    if found.of_answer.claims or found.of_reference.claims:
+        page.say(say("said"), hang=_INDENT, style="bold")
+        answer = {ANSWER: [sample.answer if sample else ""]}
+        _print_claims(found.reference, answer, found.reference_flags, page)
     flagged = {flag.sentence for flag in found.answer_flags}
     beyond = [
         result.sentences[each.index].model_copy(update={"outcome": each.outcome})
@@ -265,6 +260,7 @@ def _print_reference(
         page.say(say("beyond"), hang=_INDENT, style="bold")
     gold = {GOLD: [(sample.gold_answer if sample else None) or ""]}
     _print_claims(beyond, gold, found.answer_flags, page)
+    page.blank()
 
 
 def _is_in_reference(outcome: Outcome) -> bool:
@@ -280,14 +276,12 @@ def _print_context(found: ContextScores, sample: Sample | None, page: Page) -> N
     recall, precision = "context_recall", "context_precision"
     if by_similarity(each.outcome for each in found.reference):
         recall, precision = "looks_recalled", "looks_precise"
-    parts = _parts(
-        Messages.of("looks", "status")(found.status.value),
-        {recall: found.recall, precision: found.precision},
-        found.recall_bounds,
-        found.of_reference.unscored,
-    )
+    status = Messages.of("looks", "status")(found.status.value)
+    scores = {recall: found.recall, precision: found.precision}
+    parts = _parts(status, scores, found.recall_bounds, found.of_reference.unscored)
     page.say(Messages.of("answer", "reference")("context", parts=parts), hang=_INDENT, style="bold")
     _print_claims(found.reference, _chunk_texts(sample), found.flags, page)
+    page.blank()
 
 
 def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) -> None:
@@ -298,6 +292,7 @@ def _print_relevance(found: AnswerRelevance, sample: Sample | None, page: Page) 
         page.say(failure_line(found.failure), _INDENT, style=STYLES["unscored"])
     answer = {ANSWER: [sample.answer if sample else ""]}
     _print_claims(found.parts, answer, found.flags, page, labels="answered")
+    page.blank()
 
 
 def _print_claims(
@@ -305,29 +300,24 @@ def _print_claims(
     texts: _Texts,
     flags: Sequence[Flag],
     page: Page,
+    *,
     labels: str = "label",
+    citations: Mapping[int, Sequence[Text]] | None = None,
 ) -> None:
-    """Print claims with their texts, and their evidence in `texts`."""
+    """Print each claim: its label, the judge's reason, quotes with their context, and flags.
+
+    With `citations` by sentence these are printed, and not the text of the claim.
+    """
+    names = Messages.of("looks", labels)
     for each in sentences:
-        if not isinstance(each.outcome, Excluded):
-            _print_claim(each, each.text, texts, _flags_of(each.index, flags), page, labels)
-
-
-def _print_claim(
-    sentence: SentenceResult,
-    text: str,
-    texts: _Texts,
-    notes: Iterable[Text],
-    page: Page,
-    labels: str = "label",
-) -> None:
-    """Print label, text, the judge's reason, quotes with their context in `texts`, and notes."""
-    outcome, names = sentence.outcome, Messages.of("looks", labels)
-    page.say(_heading(outcome, names, f"{sentence.index + 1:<3}"), hang=_INDENT)
-    if text:
-        page.say(text, _INDENT, style=_style(outcome))
-    for line in (*_grounds(outcome, texts), *notes):
-        page.say(line, _INDENT)
+        if isinstance(each.outcome, Excluded):
+            continue
+        page.say(_heading(each.outcome, names, f"{each.index + 1:<3}"), hang=_INDENT)
+        if citations is None:
+            page.say(each.text, _INDENT, style=_style(each.outcome))
+        notes = (citations or {}).get(each.index, ())
+        for line in (*_grounds(each.outcome, texts), *notes, *_flag_lines(flags, each.index)):
+            page.say(line, _INDENT)
 
 
 def _grounds(outcome: Outcome, texts: _Texts) -> Iterator[Text]:
@@ -363,10 +353,6 @@ def _heading(outcome: Outcome, labels: Messages, place: str = "") -> Text:
     if isinstance(outcome, Unscored) and not is_undecided(outcome):
         line.append(f": {failure_line(outcome)}")
     return line
-
-
-def _flags_of(index: int, flags: Iterable[Flag]) -> list[Text]:
-    return list(_flag_lines(flag for flag in flags if flag.sentence == index))
 
 
 def _in_context(evidence: Evidence, texts: Sequence[str]) -> Text:
@@ -453,7 +439,7 @@ def _print_beginning(result: SampleResult, page: Page) -> None:
     page.say(line.append(_score_line(result), style="not bold"), hang=2)
     text = flat(" ".join(sentence.text for sentence in islice(result.sentences, 3)))
     page.say(clip(text, _MAX_TEXT), _ENTRY_INDENT)
-    for line in _flag_lines(flag for flag in result.flags if flag.sentence is None):
+    for line in _flag_lines(result.flags):
         page.say(line, _ENTRY_INDENT)
 
 
@@ -465,7 +451,10 @@ def print_entry(
     line.append(f"  {flat(entry.qid)}  ", style="bold")
     line.append(clip(flat(entry.sentence.text), _MAX_TEXT), style="default")
     page.say(line, indent, hang=2)
-    grounds = [*_grounds(entry.sentence.outcome, {}), *_flag_lines(entry.flags)]
+    grounds = [
+        *_grounds(entry.sentence.outcome, {}),
+        *_flag_lines(entry.flags, entry.sentence.index),
+    ]
     grounds += [_citation(each) for each in entry.citations if each.status in statuses]
     for ground in grounds:
         page.say(ground, indent + _ENTRY_INDENT)

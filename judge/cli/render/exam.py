@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
+from rich.text import Text
+
 from judge.cli.render.answers import gate_line
-from judge.cli.terminal import Page, between, chance, figures, number, signed
+from judge.cli.terminal import Page, between, chance, number, signed
 from judge.exam.fitness import LEVELS
-from judge.exam.records import (
-    ExamComparison,
-    ExamReport,
-    ExamTotals,
-    Fitness,
-    Level,
-    PairedRates,
-    Rate,
-)
+from judge.exam.records import ExamComparison, ExamReport, ExamTotals, Fitness, Level, PairedRates
 from judge.exam.scores import UNSCORED
 from judge.messages import Messages
 from judge.records import Support
@@ -22,7 +16,6 @@ from judge.review.draws import NEVER_PARTIAL
 from judge.signature import Signature
 from judge.text.visible import counted, flat, plural, short
 
-_ABSENT: Final = "–"
 _STYLES: Final[dict[Level, str]] = dict(
     zip(LEVELS, ("bold red", "yellow", "bold green"), strict=True)
 )
@@ -48,6 +41,7 @@ _SHARES: Final = {
     "obeyed": "items whose hidden order was obeyed",
     "flips": "labels that changed in a repeat",
 }
+_LANGUAGES: Final = {"en": "English", "zh": "Chinese"}
 
 
 def print_exam(report: ExamReport, page: Page) -> None:
@@ -60,15 +54,33 @@ def print_exam(report: ExamReport, page: Page) -> None:
     if not fit.untrusted:
         page.say(_blind(fit), hang=2, style="yellow" if fit.blind else "")
     page.blank()
-    _print_thresholds(fit, page)
-    _print_groups(totals, page)
+    thresholds = (
+        (
+            _CRITERIA[each.name],
+            number(each.value),
+            *(f"{'≥' if each.least else '≤'} {bound:g}" for bound in (each.gating, each.watching)),
+            Text(each.level, _STYLES[each.level]) if each.level else "not measured",
+        )
+        for each in fit.criteria
+    )
+    page.table(("threshold", "found", "gating", "watching", "fit for"), thresholds)
+    groups = (
+        (
+            _LANGUAGES[group.language] if group.language else _category(group.category),
+            number(group.accuracy.value),
+            between(group.accuracy),
+            number(group.binary.value),
+            f"{group.traps.hits:,}/{group.traps.of:,}" if group.traps else "–",
+            group.accuracy.of,
+        )
+        for group in totals.groups
+    )
+    heads = ("category", "right", "95 % interval", "full or rest", "traps called full")
+    page.table((*heads, "sentences"), groups)
     if totals.confusion:
         _print_confusion(totals, page)
     for line in _facts(report):
         page.say(line, hang=2)
-    if totals.lost:
-        lost = counted(totals.lost, "labelled sentence")
-        page.say(f"not counted, because no claim to this version: {lost}", style="yellow", hang=2)
     page.blank()
     page.made_by([report.signature])
     for result in report.gates:
@@ -96,52 +108,21 @@ def _blind(fit: Fitness) -> str:
     return f"Blind to {spots}: it calls more than half of the unsupported sentences full."
 
 
-def _print_thresholds(fit: Fitness, page: Page) -> None:
-    table = figures("threshold", "found", "gating", "watching", "fit for")
-    for each in fit.criteria:
-        side = "≥" if each.least else "≤"
-        bounds = (f"{side} {bound:g}" for bound in (each.gating, each.watching))
-        level = each.level or "not measured"
-        style = _STYLES[each.level] if each.level and each.level != "gating" else ""
-        table.add_row(_CRITERIA[each.name], number(each.value), *bounds, level, style=style)
-    page.table(table)
-
-
-def _print_groups(totals: ExamTotals, page: Page) -> None:
-    heads = ("category", "right", "95 % interval", "full or rest", "traps called full")
-    table = figures(*heads, "sentences")
-    languages = {"en": "English", "zh": "Chinese"}
-    for group in totals.groups:
-        table.add_row(
-            languages[group.language] if group.language else _category(group.category),
-            number(group.accuracy.value),
-            between(group.accuracy),
-            number(group.binary.value),
-            _of(group.traps),
-            f"{group.accuracy.of:,}",
-            style="" if group.category or group.language else "bold",
-        )
-    page.table(table)
-
-
 def _print_confusion(totals: ExamTotals, page: Page) -> None:
     """Print a row for each right label, with the numbers of labels that the judge gave."""
+    labels = Messages.of("looks", "label")
     columns = (*Support, *([UNSCORED] if totals.unscored else []))
-    table = figures("right ↓ judge →", *map(_label, columns))
-    for gold, counts in totals.confusion.items():
-        table.add_row(_label(gold), *(f"{counts[x]:,}" if x in counts else "·" for x in columns))
-    page.table(table)
+    rows = (
+        (labels(gold), *(counts.get(column, "·") for column in columns))
+        for gold, counts in totals.confusion.items()
+    )
+    page.table(("right ↓ judge →", *map(labels, columns)), rows)
 
 
 def _facts(report: ExamReport) -> Iterator[str]:
     totals, cost = report.totals, report.cost
     if Signature.parse(report.signature).source in NEVER_PARTIAL:
         yield "This judge never says partial: read the column “full or rest”."
-    judged = {label for counts in totals.confusion.values() for label in counts}
-    if never := [label for label in totals.confusion if label not in judged]:
-        sizes = {label: sum(totals.confusion[label].values()) for label in never}
-        labels = ", ".join(f"{_label(label)} ({size:,})" for label, size in sizes.items())
-        yield f"labels that it never gave, with the sentences that need them: {labels}"
     yield f"macro-F1 {number(totals.macro_f1)}, Cohen's κ {number(totals.kappa)}"
     for name, text in _SHARES.items():
         if found := getattr(totals, name):
@@ -155,23 +136,43 @@ def _facts(report: ExamReport) -> Iterator[str]:
         seconds = "" if cost.seconds is None else f", {cost.seconds:.1f} s an item"
         tokens = f"{cost.prompt_tokens:,} tokens in, {cost.reply_tokens:,} out"
         yield f"{counted(cost.calls, 'call')}, {tokens}{price}{seconds}"
+    if totals.lost:
+        lost = counted(totals.lost, "labelled sentence")
+        yield f"not counted, because no claim to this version: {lost}"
 
 
 def _print_against(found: ExamComparison, page: Page) -> None:
-    page.blank()
     sizes = counted(found.accuracy.of, "sentence"), counted(found.items, "item")
-    title = "Against an earlier exam: {} of {} in both".format(*sizes)
-    page.copied(title, style="bold")
+    page.heading("Against an earlier exam: {} of {} in both".format(*sizes))
     page.say(_verdict(found), style=_VERDICTS.get(found.verdict, ""))
     if found.only_first or found.only_now:
         had = f"{counted(found.only_first, 'sentence')} only in the first exam"
-        has = f"{found.only_now:,} only in this one"
-        page.say(f"Left out: {had}, {has}.", hang=2, style="yellow")
+        page.say(f"Left out: {had}, {found.only_now:,} only in this one.", hang=2, style="yellow")
     parts = flat("; ".join(found.apart))
     alike = "Both were judged with the same settings."
     page.say(f"What differs: {parts}" if parts else alike, hang=2)
     page.blank()
-    _print_changes(found, page)
+    rates: list[tuple[str, PairedRates]] = [
+        ("all labels", found.accuracy),
+        ("full or rest", found.binary),
+        *((_category(each.category), each) for each in found.categories),
+    ]
+    rows = (
+        (
+            name,
+            number(each.first / each.of),
+            number(each.now / each.of),
+            signed(100 * each.difference, 1),
+            f"{signed(100 * each.low, 1)} … {signed(100 * each.high, 1)}",
+            f"{each.better:,} / {each.worse:,}",
+            chance(each.p),
+            "–" if each.p_holm is None else chance(each.p_holm),
+        )
+        for name, each in rates
+        if each.category is None or each.better + each.worse
+    )
+    heads = ("first", "now", "points", "95 % interval", "turned right / wrong", "p", "p, Holm")
+    page.table(("category", *heads), rows)
     page.made_by([found.first])
 
 
@@ -189,38 +190,5 @@ def _verdict(found: ExamComparison) -> str:
     return f"{found.verdict.title()} by {points}, p {chance(rates.p)} {limits}."
 
 
-def _print_changes(found: ExamComparison, page: Page) -> None:
-    """Print the changes of all labels, of full or rest, and of each category that changed."""
-    heads = ("first", "now", "points", "95 % interval", "turned right / wrong", "p", "p, Holm")
-    table = figures("category", *heads)
-    turned = [each for each in found.categories if each.better + each.worse]
-    rows: list[tuple[str, PairedRates]] = [
-        ("all labels", found.accuracy),
-        ("full or rest", found.binary),
-        *((_category(each.category), each) for each in turned),
-    ]
-    for name, each in rows:
-        table.add_row(
-            name,
-            number(each.first / each.of),
-            number(each.now / each.of),
-            signed(100 * each.difference, 1),
-            f"{signed(100 * each.low, 1)} … {signed(100 * each.high, 1)}",
-            f"{each.better:,} / {each.worse:,}",
-            chance(each.p),
-            _ABSENT if each.p_holm is None else chance(each.p_holm),
-            style="" if each.category else "bold",
-        )
-    page.table(table)
-
-
-def _label(label: str | None) -> str:
-    return Messages.of("looks", "label")(label or UNSCORED)
-
-
 def _category(name: str | None) -> str:
     return "all" if name is None else short(name.replace("_", " "))
-
-
-def _of(found: Rate | None) -> str:
-    return f"{found.hits:,}/{found.of:,}" if found else _ABSENT

@@ -1,19 +1,30 @@
-"""Print rank measures: tables, the worst queries, and their reading."""
+"""Print rank measures: tables, the worst queries, comparisons of runs, and their reading."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rich.table import Table
 from rich.text import Text
 
 from judge.advice.diagnose import Level, Reading, Use
-from judge.cli.terminal import Page, between, figures, number, some
-from judge.retrieval.records import MissGuess, RankingReport, ShownChunk, WorstQuery
+from judge.cli.render.answers import gate_line
+from judge.cli.terminal import Page, between, chance, number, signed, some
+from judge.retrieval.records import (
+    MeasureDifference,
+    Mismatch,
+    MissGuess,
+    RankingReport,
+    RunsReport,
+    ShownChunk,
+    WorstQuery,
+)
 from judge.text.visible import plural, short
 
 _TEXT: Final = 120
 """Characters of a chunk in a list."""
-_BETWEEN: Final = 3
+_MAX_RUN_NAME: Final = 20
+_SIGNIFICANT: Final = 0.05
+_HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
+"""The means that a comparison shows; those at a cut-off at each."""
 _STYLES: Final[Mapping[Level, str]] = {
     "poor": "red",
     "fair": "",
@@ -25,21 +36,39 @@ _GUESSES: Final[dict[MissGuess, str]] = {
     "other_words": "it uses other words than the question, and the chunk on top more of the same",
 }
 """Why a chunk was missed. Only words were compared, so each is marked as a guess."""
+_METHOD: Final = (
+    "Each difference is a run minus {first}, over the queries that both have: a paired t test and "
+    "its interval. p is never under what the signs of the differences could show; if fewer than "
+    "six queries differ, there is no interval. Better and worse count queries."
+)
+_MISMATCHES: Final[dict[Mismatch, str]] = {
+    "only_here": "Queries only in {run}, which enter no difference: {count} ({qids})",
+    "only_first": "Queries only in {first}, which enter no difference with {run}: {count} ({qids})",
+    "gold_differs": (
+        "Queries with another number of relevant chunks in {run} than in {first}: {count} "
+        "({qids}); their recall and precision are not comparable"
+    ),
+}
 
 
 def print_ranked(report: RankingReport, page: Page) -> None:
     """Print the means, the lists, and the notes."""
-    whole = figures("whole ranking", "mean", "95 % interval", "queries")
-    for name, mean in report.mean.items():
-        if "@" not in name:
-            limits = between(report.interval[name], "–")
-            whole.add_row(name, number(mean), limits, str(report.averaged))
-    for table in (whole, *_at_cutoffs(report, page.console.width)):
-        page.table(table)
-    page.say(_counts(report), hang=2)
+    whole = (
+        (name, number(mean), between(report.interval[name], "–"), report.averaged)
+        for name, mean in report.mean.items()
+        if "@" not in name
+    )
+    page.table(("whole ranking", "mean", "95 % interval", "queries"), whole)
+    ks = dict.fromkeys(name.partition("@")[2] for name in report.mean if "@" in name)
+    page.table(("first k", *(f"@{k}" for k in ks)), _at_cutoffs(report, list(ks)))
+    queries, deepest = report.queries, next(reversed(ks), "")
+    page.say(
+        f"{report.averaged} of {queries} {plural(queries, 'query')} in the means; "
+        f"{report.missed_total} of {report.relevant_total} relevant not in the first {deepest}",
+        hang=2,
+    )
     if report.worst:
-        page.blank()
-        page.say("Worst queries, by average precision", hang=2, style="bold")
+        page.heading("Worst queries, by average precision")
     for item in report.worst:
         for line in _worst(item):
             page.say(line, hang=4)
@@ -51,33 +80,13 @@ def print_ranked(report: RankingReport, page: Page) -> None:
     page.made_by([report.signature])
 
 
-def _at_cutoffs(report: RankingReport, width: int) -> Iterator[Table]:
-    """Yield tables of measures by k, the interval below the mean, as many as the width needs."""
-    names = [name for name in report.mean if "@" in name]
-    rows = dict.fromkeys(name.partition("@")[0] for name in names)
-    ks = list(dict.fromkeys(name.partition("@")[2] for name in names))
-    cells = [number(report.mean[name]) for name in names] + [
-        between(each) for each in report.interval.values()
-    ]
-    beside = max(1, (width - max(map(len, rows), default=0)) // (max(map(len, cells)) + _BETWEEN))
-    for start in range(0, len(ks), beside):
-        some = ks[start : start + beside]
-        table = figures("first k", *(f"@{k}" for k in some))
-        for measure in rows:
-            row = [f"{measure}@{k}" for k in some]
-            table.add_row(measure, *(number(report.mean[name]) for name in row))
-            limits = [between(report.interval[name]) for name in row]
-            if any(limits):
-                table.add_row("", *limits, style="dim")
-        yield table
-
-
-def _counts(report: RankingReport) -> str:
-    queries, deepest = report.queries, next(reversed(report.mean), "").rpartition("@")[2]
-    return (
-        f"{report.averaged} of {queries} {plural(queries, 'query')} in the means; "
-        f"{report.missed_total} of {report.relevant_total} relevant not in the first {deepest}"
-    )
+def _at_cutoffs(report: RankingReport, ks: Sequence[str]) -> Iterator[Sequence[str | Text]]:
+    """Yield the means of each measure by k, and below them their intervals."""
+    for measure in dict.fromkeys(name.partition("@")[0] for name in report.mean if "@" in name):
+        names = [f"{measure}@{k}" for k in ks]
+        yield measure, *(number(report.mean[name]) for name in names)
+        if any(report.interval[name] for name in names):
+            yield "", *(Text(between(report.interval[name]), "dim") for name in names)
 
 
 def _worst(item: WorstQuery) -> Iterator[Text]:
@@ -85,7 +94,9 @@ def _worst(item: WorstQuery) -> Iterator[Text]:
     first, ap = item.measures["rr"], number(item.measures["ap"])
     facts = f"ap {ap}, {item.found} of {item.relevant} relevant"
     facts += f" among {item.ranked} ranked" if item.ranked else ", nothing is ranked"
-    yield _line(item, facts + (f", the first at rank {round(1 / first)}" if first else ""))
+    facts += f", the first at rank {round(1 / first)}" if first else ""
+    line = Text.assemble("  ", (short(item.qid), "bold"), f"  {facts}")
+    yield line.append(f"  {short(item.query)}", "dim") if item.query else line
     if item.top is not None:
         yield _chunk("on top", item.top, f"rank {item.top.rank}")
     if item.missed is not None:
@@ -102,27 +113,70 @@ def _chunk(name: str, chunk: ShownChunk, where: str) -> Text:
     return Text(line, style="dim")
 
 
-def _line(item: WorstQuery, facts: str) -> Text:
-    line = Text("  ").append(short(item.qid), style="bold").append(f"  {facts}")
-    return line.append(f"  {short(item.query)}", style="dim") if item.query else line
+def print_compared(report: RunsReport, page: Page) -> None:
+    """Print the measures of rankings in each run, and how they differ from the first run."""
+    names = [short(run.name, _MAX_RUN_NAME) for run in report.runs]
+    rows = (
+        (
+            "" if place else measure,
+            name,
+            number(run.report.mean[measure]),
+            *_differences(run.differences.get(measure)),
+        )
+        for measure in report.runs[0].report.mean
+        if "".join(measure.partition("@")[:2]) in _HEADLINES
+        and any(run.report.mean[measure] is not None for run in report.runs)
+        for place, (name, run) in enumerate(zip(names, report.runs, strict=True))
+    )
+    heads = ("measure", "run", "mean", "diff.", "95 % interval", "p", "gain", "better\n/ worse")
+    page.table(heads, rows, left=(0, 1), narrow=True)
+    page.say(_METHOD.format(first=names[0]), hang=2)
+    for name, run in zip(names, report.runs, strict=True):
+        averaged, queries = run.report.averaged, run.report.queries
+        if averaged < queries:
+            page.say(f"{name}: {averaged} of {queries} {plural(queries, 'query')} in the means")
+        for kind, count in run.mismatches.items():
+            values = {"count": count, "qids": some(run.listed[kind], count)}
+            page.say(_MISMATCHES[kind].format(run=name, first=names[0], **values), hang=2)
+        for warning in run.report.warnings:
+            page.say(f"{name}: {warning}", hang=2)
+    if report.rejected:
+        page.say(f"lines left out because they are no samples: {report.rejected}", hang=2)
+    for name, run in zip(names, report.runs, strict=True):
+        for gate in run.report.gates:
+            page.say(Text(f"{name}: ").append_text(gate_line(gate)), hang=2)
+    page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
+
+
+def _differences(found: MeasureDifference | None) -> tuple[str | Text, ...]:
+    """Return the difference, its interval, p, gain, and the numbers of better and worse queries."""
+    if found is None:
+        return ("",) * 5
+    limits, style = found.interval, ""
+    if limits is not None and found.p < _SIGNIFICANT and not limits.low <= 0 <= limits.high:
+        style = "green" if found.difference > 0 else "red"
+    gain = "–" if found.gain is None else f"{signed(100 * found.gain, 1)} %"
+    span = "–" if limits is None else f"{signed(limits.low)} … {signed(limits.high)}"
+    difference = Text(signed(found.difference), style=style)
+    return (difference, span, chance(found.p), gain, f"{found.higher} / {found.lower}")
 
 
 def print_reading(found: Reading, use: Use, page: Page) -> None:
     """Print bands, targets, and what the numbers point to."""
-    _title(page, "How to read this: by rules of thumb, whose limits no study supports")
+    page.heading("How to read this: by rules of thumb, whose limits no study supports")
     page.say("If an interval contains a limit, more queries may give another result.", hang=2)
     if found.bands:
-        page.table(_by_cutoff(found.bands))
-    _title(page, f"for {use.replace('_', ' ')}")
-    table = figures("measure", "mean", "95 % interval", "target", "reached")
+        _print_bands(found.bands, page)
+    page.heading(f"for {use.replace('_', ' ')}")
+    rows = list[Sequence[str | Text]]()
     for each in found.targets:
-        mean, limits, reached = number(None), "–", Text("not measured")
+        mean, limits, reached = "–", "–", Text("not measured")
         if each.figure is not None:
             mean, limits = number(each.figure.value), between(each.figure.interval, "–")
             reached = Text("yes", style="green") if each.met else Text("no", style="red")
-        table.add_row(each.measure, mean, limits, number(each.target), reached)
-    page.table(table)
-    _title(page, "What the numbers point to")
+        rows.append((each.measure, mean, limits, number(each.target), reached))
+    page.table(("measure", "mean", "95 % interval", "target", "reached"), rows)
+    page.heading("What the numbers point to")
     for finding in found.findings:
         page.say(f"- {finding.finding}", hang=2, style="bold")
         for ground in finding.grounds:
@@ -139,18 +193,12 @@ def print_reading(found: Reading, use: Use, page: Page) -> None:
         page.say(f"{text} These means are read as shares of that.", hang=2, style="yellow")
 
 
-def _by_cutoff(bands: Mapping[str, Level]) -> Table:
-    cells: dict[str, dict[str, Text]] = {}
+def _print_bands(bands: Mapping[str, Level], page: Page) -> None:
+    """Print the band of each measure, by cut-off."""
+    rows: dict[str, dict[str, Text]] = {}
     for name, level in bands.items():
         measure, _, k = name.partition("@")
-        cells.setdefault(measure, {})[k] = Text(level, style=_STYLES[level])
-    ks = sorted({k for row in cells.values() for k in row}, key=lambda k: (len(k), k))
-    table = figures("band", *(f"@{k}" if k else "whole" for k in ks))
-    for measure, row in cells.items():
-        table.add_row(measure, *(row.get(k, Text()) for k in ks))
-    return table
-
-
-def _title(page: Page, text: str) -> None:
-    page.blank()
-    page.say(text, hang=2, style="bold")
+        rows.setdefault(measure, {})[k] = Text(level, style=_STYLES[level])
+    ks = sorted({k for row in rows.values() for k in row}, key=lambda k: (len(k), k))
+    cells = ((measure, *(row.get(k, "") for k in ks)) for measure, row in rows.items())
+    page.table(("band", *(f"@{k}" if k else "whole" for k in ks)), cells)

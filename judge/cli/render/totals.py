@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from judge.cli.render.answers import gate_line, print_entry
-from judge.cli.terminal import Page, between, figures, lang_option, number
+from judge.cli.terminal import Page, between, lang_option, number
 from judge.inputs.runs import SUMMARY
 from judge.messages import Messages
 from judge.records import (
@@ -30,8 +30,8 @@ from judge.reports.totals import (
     score_tables,
     spent_lines,
 )
-from judge.reports.worst import BAD_CITATIONS, FindingName, Highlights
-from judge.text.visible import clip, flat
+from judge.reports.worst import BAD_CITATIONS, Finding, FindingName, Highlights
+from judge.text.visible import clip, flat, short
 
 _Part = TypeVar("_Part", bound=str)
 _Totals = Summary | CorrectnessTotals | RelevanceTotals | ContextTotals
@@ -120,6 +120,7 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
         page.say(say("nothing_judged"), 2)
     width = max(cell_len(say(name)) for name in get_args(FindingName))
     for name, found in highlights.findings.items():
+        is_shown = bool(found.count if name == "partial" else summary.judged)
         if name == "citations":
             if undecided:
                 answers = _counted("answer", highlights.undecided_answers)
@@ -128,21 +129,18 @@ def _print_findings(summary: Summary, highlights: Highlights, page: Page) -> Non
             for entry in highlights.doubtful:
                 print_entry(entry, page, (), indent=4)
             is_shown = any(summary.citations.values())
-        else:
-            is_shown = bool(found.count if name == "partial" else summary.judged)
         if is_shown:
-            text = _finding(name, summary, highlights) if found.count else say("none")
+            text = _finding(name, found, summary) if found.count else say("none")
             page.fields([(say(name), text)], width, style="bold")
         if found.example is not None:
             print_entry(found.example, page, BAD_CITATIONS, indent=4)
     rows = list(_failures(summary, highlights))
     meanings = Messages.of("looks", "flag")
     for flag, count in summary.flags.items():
+        counted = f"{count:,} {flag.value}"
+        if flag is FlagName.UNMATCHED_MARKER:
+            counted = say("such_as", flag=counted, marker=short(highlights.marker, _MAX_DETAIL))
         if count:
-            counted = f"{count:,} {flag.value}"
-            if flag is FlagName.UNMATCHED_MARKER:
-                marker = clip(flat(highlights.marker), _MAX_DETAIL)
-                counted = say("such_as", flag=counted, marker=marker)
             text = f"{counted}: {meanings(flag.value)}"
             rows.append((Messages.of("totals", "count")("flags"), text))
     page.fields(rows, width)
@@ -159,9 +157,8 @@ def _decided(summary: Summary) -> str:
     return say("decided", mean=number(score.macro), share=share, low=low, high=high)
 
 
-def _finding(name: FindingName, summary: Summary, highlights: Highlights) -> str:
-    say, found = Messages.of("totals", "finding"), highlights.findings[name]
-    answers = _counted("answer", found.answers)
+def _finding(name: FindingName, found: Finding, summary: Summary) -> str:
+    say, answers = Messages.of("totals", "finding"), _counted("answer", found.answers)
     if name == "citations":
         counts = summary.citations
         parts = _listed({status: counts[status] for status in reversed(BAD_CITATIONS)}, "citation")
@@ -171,26 +168,25 @@ def _finding(name: FindingName, summary: Summary, highlights: Highlights) -> str
     return say("where", count=_counted("claim", found.count), answers=answers, means=means)
 
 
-def _print_table(title: str, rows: Iterable[Headline], summary: Summary, page: Page) -> None:
+def _print_table(title: str, headlines: Iterable[Headline], summary: Summary, page: Page) -> None:
     """Print a row for each score, and one for its bounds if there are failures."""
     names, heads = Messages.of("totals", "score"), Messages.of("totals", "column")
-    columns = map(heads, ("mean", "interval", "answers", "in_total"))
-    table = figures("", *columns, title=Messages.of("totals", "title")(title))
-    table.columns[2].justify = table.columns[4].justify = "left"
     reasons = {each for totals in (summary, *summary.added.values()) for each in totals.unscored}
     open_by = "undecided" if reasons == {UnscoredReason.UNDECIDED} else "failures"
-    for label, score, bounds, noun in rows:
-        if score is None:
-            table.add_row(names(label), number(None), "", "0")
-        else:
+    rows = list[tuple[str | int, ...]]()
+    for label, score, bounds, noun in headlines:
+        row: tuple[str | int, ...] = (names(label), number(None), "", 0)
+        if score is not None:
+            row = (names(label), number(score.macro), between(score.interval), score.answers)
             items = _counted(noun, score.items) if noun else ""
-            total = heads("of_total", value=number(score.micro), items=items) if noun else ""
-            cells = (number(score.macro), between(score.interval), f"{score.answers:,}", total)
-            table.add_row(names(label), *cells)
+            total = heads("of_total", value=number(score.micro), items=items)
+            row = (*row, total if noun else "")
+        rows.append(row)
         if bounds is not None:
             name = names("unknown" if title == "support" else open_by)
-            table.add_row(name, "", between(bounds), f"{bounds.answers:,}")
-    page.table(table)
+            rows.append((name, "", between(bounds), bounds.answers))
+    columns = ("", *map(heads, ("mean", "interval", "answers", "in_total")))
+    page.table(columns, rows, Messages.of("totals", "title")(title), left=(0, 2, 4))
 
 
 def _counts(totals: _Totals) -> Iterator[tuple[str, str]]:
