@@ -19,7 +19,6 @@ from judge.jobs.batch import (
     fetch_replies,
     fill,
     send_files,
-    states,
     take_replies,
     write_requests,
 )
@@ -99,31 +98,7 @@ def send(folder: Path = _FOLDER) -> None:
 
     with BatchFolder.hold(folder) as there:
         asyncio.run(run(there))
-    say(f"next: judge batch status {folder}" if sent else "nothing to send")
-
-
-@app.command()
-def status(
-    folder: Path = _FOLDER,
-    *,
-    wait: bool = typer.Option(False, "--wait", help="Ask again until all batches are done."),
-    every: float = typer.Option(
-        60, metavar="SECONDS", min=0.01, help="The time between two requests, in seconds."
-    ),
-) -> None:
-    """Ask the provider for the state of its batches.
-
-    Example: judge batch status night --wait
-    """
-    with BatchFolder.hold(folder) as there:
-        found = asyncio.run(states(there))
-        while wait and not all(each.name in OVER for each in found):
-            say(*map(_state, found))
-            time.sleep(every)
-            found = asyncio.run(states(there))
-    say(*(_state(each) for each in found) if found else ("no batch is waited for",))
-    if any(each.name in OVER for each in found):
-        say(f"next: judge batch read {folder}")
+    say(f"next: judge batch read {folder}" if sent else "nothing to send")
 
 
 @app.command()
@@ -132,25 +107,34 @@ def read(
     files: list[Path] | None = typer.Argument(
         None, metavar="[FILES]", help="Replies from elsewhere, one a line."
     ),
+    *,
+    wait: bool = typer.Option(False, "--wait", help="Wait until all batches are done."),
+    every: float = typer.Option(
+        60, metavar="SECONDS", min=0.01, help="The time between two looks at them, in seconds."
+    ),
 ) -> None:
-    """Fetch the replies that are done, and read them into the cache.
+    """Fetch the replies of the batches that are done, and read them into the cache.
 
     Requests at which the provider failed are listed.
 
-    Example: judge batch read night output.jsonl
+    Example: judge batch read night --wait
     """
     with BatchFolder.hold(folder) as there:
         for path in files or ():
             take_replies(there, path)
-        asyncio.run(fetch_replies(there))
+        states = asyncio.run(fetch_replies(there))
+        while wait and any(each.batch.status not in OVER for each in states):
+            say(*map(_state, states))
+            time.sleep(every)
+            states = asyncio.run(fetch_replies(there))
         filled = fill(there, lambda *_: None)
         waiting = len(there.waiting())
-    say(*_progress(filled))
+    say(*map(_state, states), *_progress(filled))
     for problem, count in filled.troubles.most_common(_MAX_PROBLEMS):
         say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}")
     source = there.record.input.path
     if waiting:
-        say(f"{counted(waiting, 'request')} may still be answered: judge batch status {folder}")
+        say(f"{counted(waiting, 'request')} may still be answered: judge batch read {folder}")
     elif filled.asked:
         say(f"next: judge batch write {source} -o {folder}, which asks for those once more")
     else:
@@ -167,7 +151,8 @@ def _progress(filled: Filled) -> list[str]:
     return lines
 
 
-def _state(batch: BatchState) -> str:
-    done = f"{batch.done:,} of {batch.file.requests:,} answered, {batch.failed:,} failed"
-    why = f" · {flat(batch.why)}" if batch.why else ""
-    return f"{batch.file.name}  {flat(batch.name)}: {done}{why}"
+def _state(state: BatchState) -> str:
+    batch, file = state.batch, state.file
+    done = f"{batch.done:,} of {file.requests:,} answered, {batch.failed:,} failed"
+    why = f" · {flat(state.why)}" if state.why else ""
+    return f"{file.name}  {flat(batch.status)}: {done}{why}"

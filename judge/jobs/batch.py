@@ -32,7 +32,7 @@ from judge.records.run import RunInput
 from judge.reports.worst import outcomes
 
 if TYPE_CHECKING:
-    from judge.backends.openai.batches import Provider
+    from judge.backends.openai.batches import Batch, Provider
 
 RECORD: Final = "batch.json"
 REPLIES: Final = "replies"
@@ -141,10 +141,6 @@ class BatchFolder:
         """Return the settings of the folder."""
         return Config.model_validate(self.record.config)
 
-    def sent(self) -> list[RequestFile]:
-        """Return the files that were sent and whose replies are not here."""
-        return [file for file in self.record.files if file.batch and not file.answered]
-
     def keys(self, file: RequestFile) -> Iterator[RequestKey]:
         """Yield the names of the requests in a file."""
         with (self.path / file.name).open("rb") as lines:
@@ -237,43 +233,33 @@ async def send_files(folder: BatchFolder) -> AsyncGenerator[tuple[RequestFile, b
 
 
 class BatchState(NamedTuple):
-    """The state of a batch whose replies are not here."""
+    """The state of a batch."""
 
     file: RequestFile
     """The file of its requests."""
-    name: str
-    """The provider's name of the state."""
-    done: int
-    """The number of answered requests."""
-    failed: int
-    """The number of failed requests."""
+    batch: "Batch"
+    """The provider's record."""
     why: str
     """The provider's reason for the failure of the batch; empty without one."""
 
 
-async def states(folder: BatchFolder) -> list[BatchState]:
-    """Ask for the state of each batch whose replies are not here."""
-    async with _provider(folder) as provider:
-        found = [(file, await provider.status(file.batch)) for file in folder.sent()]
-        return [
-            BatchState(file, now.status, now.done, now.failed, provider.why(now))
-            for file, now in found
-        ]
-
-
-async def fetch_replies(folder: BatchFolder) -> None:
-    """Fetch the replies of the batches that are over."""
-    if not (sent := folder.sent()):  # a model without a network may have answered
-        return
+async def fetch_replies(folder: BatchFolder) -> list[BatchState]:
+    """Fetch the replies of the batches that are over; return the state of each."""
+    states = list[BatchState]()
+    sent = [file for file in folder.record.files if file.batch and not file.answered]
+    if not sent:  # a model without a network may have answered
+        return states
     async with _provider(folder) as provider:
         for file in sent:
             batch = await provider.status(file.batch)
+            states.append(BatchState(file, batch, provider.why(batch)))
             if batch.status not in OVER:
                 continue
             for output in batch.outputs:
                 with folder.new_replies(f"{file.name}-{output}") as part, part.open("xb") as copy:
                     await provider.fetch(output, copy)
             folder.save(file.model_copy(update={"answered": True}))
+    return states
 
 
 def take_replies(folder: BatchFolder, path: Path) -> None:

@@ -142,10 +142,9 @@ def test_a_file_is_sent_once_whatever_is_cut_off(place: Path) -> None:
         (place / "night" / "batch.json").write_bytes(before)  # as a kill -9 leaves it
         for _ in range(2):
             batch("send", "night")
-        for step in (args, ("read", "night")):  # it is not done yet
-            batch(*step)
+        batch(*args)  # it is not done yet
         assert len(server.batches) == 1
-        batch("status", "night", "--wait", "--every", "0.01")
+        batch("read", "night", "--wait", "--every", "0.01")
         assert read() == (6, 0)
 
 
@@ -165,7 +164,7 @@ def test_what_cannot_be_is_one_line(place: Path, monkeypatch: pytest.MonkeyPatch
             (*new, "night", "--model", "other", *model[2:]),
             ("write", "-", "-o", "x", *model),
             ("write", "others.jsonl", "-o", "night", *model),
-            ("status", "full"),
+            ("read", "full"),
             ("read", "night", "others.jsonl"),
             ("read", "night", "nowhere"),
             ("send", "night"),  # the server takes no batches
@@ -202,8 +201,7 @@ def test_a_batch_that_failed_is_sent_again_and_one_whose_answer_is_lost_is_not(p
         batch("write", "samples.jsonl", "-o", "night", *server.words)
         batch("send", "night")
         assert len(server.batches) == 1, "made, and its answer lost"
-        assert "Enqueued token limit reached" in batch("status", "night").out
-        batch("read", "night")
+        assert "Enqueued token limit reached" in batch("read", "night").out
         assert rounds(server) == 1
         assert len(server.batches) == 2
 
@@ -212,18 +210,15 @@ def test_odd_lines_of_a_provider_are_counted_and_no_more(place: Path) -> None:
     write(place / "samples.jsonl", SAMPLES[2:])
     with BatchProvider() as server:
         batch("write", "samples.jsonl", "-o", "night", *server.words)
-        batch("send", "night")
-        batch("status", "night")
-        output = next(str(each["output_file_id"]) for each in server.batches.values())
-        lines = server.files[output].splitlines()
+        lines = [each.encode() for each in answers(place / "night")]
         half, broken = json.loads(lines[0]), json.loads(lines[1])
         half["response"]["body"]["choices"][0]["message"]["reasoning_content"] = "\ud83d"
         broken["response"]["body"] = {"choices": []}
         other = dict(half, custom_id="judge-v9-0")
         odd = [json.dumps(each).encode() for each in (half, broken, other, {"custom_id": 7})]
         odd += [b"\xff\xfe", b"[" * 100_000, b"9" * 5_000, b"null", b"", lines[2], lines[2]]
-        server.files[output] = b"\r\n".join(odd)
-        assert read() == (2, 1)
+        (place / "odd.jsonl").write_bytes(b"\r\n".join(odd))
+        assert read("odd.jsonl") == (2, 1)
         assert rounds(server) == 1
 
 
@@ -258,7 +253,7 @@ def test_a_folder_keeps_where_it_was_written_for(
         (place / "elsewhere").mkdir()
         monkeypatch.chdir(place / "elsewhere")
         night = place / "night"
-        shown = [batch(step, night).out for step in ("send", "status", "read")]
+        shown = [batch(step, night).out for step in ("send", "read")]
         assert not list((place / "elsewhere").iterdir())
     texts = [each.read_text("utf-8") for each in night.rglob("*") if each.is_file()]
     assert "no credit for [key]" in shown[1]

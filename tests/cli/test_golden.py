@@ -116,7 +116,6 @@ SESSIONS: Final = {
         "batch write fixtures/quickstart.jsonl -o batch --model tiny --no-probe",
         "batch write fixtures/cells.jsonl -o night --model tiny --base-url {server}",
         "batch send night",
-        "batch status night",
         "batch read night",
         "batch write fixtures/quickstart.jsonl -o night --model tiny --base-url {server}",
     ),
