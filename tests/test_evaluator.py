@@ -256,14 +256,3 @@ async def test_ctrl_c_lets_other_tasks_such_as_the_stores_end() -> None:
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert stored == [True]
-
-
-def test_a_progress_bar_is_shown_on_request(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows = [{"answer": "It is paid.", "contexts": ["It is paid."]}] * 3
-    assert len(evaluate(rows)) == 3
-    assert capsys.readouterr() == ("", "")
-    evaluate(rows, progress=True)
-    shown = capsys.readouterr()
-    assert (shown.out, "3/3" in shown.err) == ("", True)

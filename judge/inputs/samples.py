@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import sys
-from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -328,11 +327,17 @@ async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
             yield reader.sample(row)
         return
     rows = rows_of(value)
+    unread = 0
     if rows.size is not None:
-        await asyncio.to_thread(deque, map(reader.sample, rows.read()), maxlen=0)
+        unread = await asyncio.to_thread(lambda: sum(1 for _ in map(reader.sample, rows.read())))
         reader = _MemoryReader(mapping, report=None)  # the check has logged it
     for row in rows.read():
+        unread -= 1
         yield reader.sample(row)
+    if unread > 0:
+        raise InputError(
+            "has a length, and can be iterated only once; pass a list", field="samples"
+        )
 
 
 def sample_of(value: object, number: int, mapping: Mapped) -> Sample:

@@ -123,11 +123,6 @@ def _long_prompt(first: str, last: str, size: int) -> str:
     """Return a prompt of about `size` tokens that asks for words of its first and last lines."""
     opening = f"The first word to remember is {first}.\n"
     ending = f'The last word to remember is {last}.\nReply {{"first": …, "last": …}} with both.'
-    lines, tokens = list[str](), estimate_tokens(opening + ending)
-    while tokens < size:
-        line = (
-            f"Box {len(lines) + 1} stands on shelf {len(lines) % 40 + 1} and holds old letters.\n"
-        )
-        lines.append(line)
-        tokens += estimate_tokens(line)
-    return "".join((opening, *lines, ending))
+    rest = size - estimate_tokens(opening + ending)
+    line = "The box on the shelf holds old letters.\n"
+    return opening + line * -(-rest // estimate_tokens(line)) + ending

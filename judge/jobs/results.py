@@ -1,11 +1,9 @@
 """Samples in memory, judged in one call: their results, with totals, tables and a run folder."""
 
 import json
-import sys
 import time
-import warnings
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import suppress
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +15,7 @@ from judge.errors import ConfigError, InputError, RunError
 from judge.evaluator import Evaluator, complete
 from judge.inputs.fields import sample_from
 from judge.inputs.runs import INPUT, RunFolder, misplaced
-from judge.inputs.samples import check_samples, each, rows_of
+from judge.inputs.samples import check_samples, each
 from judge.jobs.job import now, priced, run_record
 from judge.protocols import Judge
 from judge.records import Sample, SampleResult, Summary
@@ -31,22 +29,16 @@ if TYPE_CHECKING:
 
 
 class Results(list[SampleResult]):
-    """The results of `evaluate`: a list in input order, which a notebook shows as a table.
-
-    Args:
-        results: the results.
-        samples: the samples, in the same order.
-        record: how the results were made; `save` fills in its input.
-    """
+    """The results of `evaluate`: a list in input order, which a notebook shows as a table."""
 
     def __init__(
         self, results: Iterable[SampleResult], samples: Iterable[Sample], record: RunRecord
     ) -> None:
         super().__init__(results)
         self.samples = list(samples)
-        """The samples that were judged."""
+        """The samples that were judged, in the same order."""
         self.record = record
-        """Settings, signature, versions and times."""
+        """Settings, signature, versions and times; `save` fills in the input."""
 
     @property
     def summary(self) -> Summary:
@@ -68,11 +60,8 @@ class Results(list[SampleResult]):
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write a run folder that `judge show`, `report` and `compare` read.
 
-        It also holds the samples, so that evidence can be shown in its chunks.
-
-        Args:
-            folder: the run folder, which is made if it does not exist.
-            force: replace a run that is there.
+        It also holds the samples, so that evidence can be shown in its chunks. `force` replaces a
+        run that is there.
 
         Raises:
             RunError: the folder holds a run or files of yours, cannot be written, or the list was
@@ -128,7 +117,6 @@ def evaluate(
     *,
     judge: Judge | str | None = None,
     evaluator: Evaluator | None = None,
-    progress: bool | None = None,
     **settings: object,
 ) -> Results:
     """Score samples and return their results. Errors as `Evaluator.evaluate`.
@@ -140,7 +128,6 @@ def evaluate(
         config: as `Evaluator`.
         judge: a judge of your own, as `Evaluator` takes it. A text is the setting `judge`.
         evaluator: used in the place of one made of `config`, `judge` and `settings`.
-        progress: whether to show a tqdm bar; by default only in a notebook.
         settings: settings of `Config` by name, such as `model="gpt-5-mini"`. They replace those of
             `config`.
     """
@@ -152,10 +139,8 @@ def evaluate(
         own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
         config = Config.model_validate(own | settings)
     scorer = evaluator or Evaluator(config, judge=judge)
-    # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
     results, judged = list[SampleResult](), list[Sample]()
     mapping = scorer.config.map
-    size = None if isinstance(samples, AsyncIterable) else rows_of(samples).size
     started, began = now(), time.monotonic()
 
     async def kept() -> AsyncGenerator[Sample]:
@@ -166,30 +151,10 @@ def evaluate(
     async def collect() -> None:
         async for result in scorer.evaluate(kept()):
             results.append(result)
-            step()
 
-    with _progress_bar(size, shown=_in_notebook() if progress is None else progress) as step:
-        complete(collect())
+    # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
+    complete(collect())
     record = run_record(scorer, scorer.config, RunInput(path=INPUT, sha256="", samples=len(judged)))
     seconds = round(time.monotonic() - began, 3)
     times = {"started": started, "finished": now(), "seconds": seconds}
     return Results(results, judged, record.model_copy(update=times))
-
-
-@contextmanager
-def _progress_bar(total: int | None, *, shown: bool) -> Iterator[Callable[[], object]]:
-    """Show a bar, and yield the function that advances it. Without tqdm there is no bar."""
-    with suppress(ImportError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # widgets that are not installed
-        if shown:
-            from tqdm.auto import tqdm  # noqa: PLC0415  slow to load
-
-            with tqdm(total=total, desc="judge", unit=" answers") as bar:
-                yield bar.update
-                return
-    yield lambda: None
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

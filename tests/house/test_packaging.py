@@ -50,11 +50,9 @@ def test_what_is_imported_is_declared() -> None:
     declared = {re.split(r"[^\w-]", each)[0] for group in groups for each in group}
     # Parts of pydantic, transformers, ray[data] and openai, each at a release that those name;
     # mypy's own.
-    parts = {"pydantic_core", "huggingface_hub", "pyarrow", "pandas", "tqdm", "typing_extensions"}
+    parts = {"pydantic_core", "huggingface_hub", "pyarrow", "pandas", "typing_extensions"}
     parts |= {"aiohttp", "httpx2"}
-    # A notebook of the user has these; a message names them if they are missing.
-    notebook = {"pandas", "tqdm"}
-    owned = {"judge", *parts, *notebook, *sys.stdlib_module_names}
+    owned = {"judge", *parts, *sys.stdlib_module_names}
     found: dict[str, str] = {}
     # A user of an integration has the package that it imports.
     for path in {*(ROOT / "judge").rglob("*.py")} - {*(ROOT / "judge/integrations").glob("*.py")}:

@@ -7,6 +7,7 @@ import nbclient
 import nbformat
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
+from tqdm import tqdm
 
 import judge as package
 from judge import (
@@ -122,6 +123,13 @@ def test_an_empty_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"empty\.jsonl: holds no sample"):
         evaluate(read_samples(path))
     assert "empty.jsonl: holds no sample" in judge("score", path, "-o", tmp_path / "run").err
+
+
+def test_samples_that_can_be_iterated_only_once_are_not_lost() -> None:
+    rows = ROWS.to_dict("records")
+    assert len(evaluate(tqdm(rows))) == 2
+    with pytest.raises(InputError, match="only once; pass a list"):
+        evaluate(tqdm(iter(rows)))
 
 
 def test_a_notebook_shows_results(tmp_path: Path) -> None:
