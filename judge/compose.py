@@ -349,7 +349,7 @@ async def settled(
             takes = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         elif takes is None or (found.served and not takes.served):
             takes = (takes or found).model_copy(update={"served": found.served})
-            await remember(store, url, name, takes, wanted)
+            await remember(store, url, name, takes)
     return takes.model_dump(mode="json")
 
 
@@ -361,7 +361,7 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
 
     url = address(config)
     server = Server(url, _key(url), _headers(config))
-    async with Provider(server, _policy(config)) as provider:
+    async with Provider(server, config.timeout, config.attempts) as provider:
         yield provider
 
 

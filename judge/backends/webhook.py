@@ -4,19 +4,18 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import httpx
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 from tenacity.stop import stop_after_attempt, stop_before_delay
 
 from judge import __version__
-from judge.backends.retry import last, parse_retry_after, pause
+from judge.backends.retry import parse_retry_after, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
 
-_RETRIED: Final = frozenset({408, 425, 429, *range(500, 600)})
+_RETRIED: Final = frozenset({408, 429, *range(500, 600)})
 _TOTAL_SECONDS: Final = 25.0
 """The time for all attempts and waits: a finished run waits 30 seconds for its hook."""
 
@@ -24,12 +23,10 @@ _TOTAL_SECONDS: Final = 25.0
 class WebhookError(JudgeError):
     """An address did not accept a result. The message has the host and the error, but no secret."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    message: str
-    again: bool = True
-    retry_after: float | None = None
+    def __init__(self, message: str, *, again: bool = True, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.again = again
+        self.wait = wait
 
 
 class Webhook:
@@ -37,8 +34,8 @@ class Webhook:
 
     The body is `{"qid": …, "probability": …, "sample": {…}, "result": {…}}`, with the records as in
     the files of a run. Every attempt to post a body has the same `Idempotency-Key`, its SHA-256. No
-    answer, 408, 425, 429 and 5xx are retried; another status and a redirect are not. All of the
-    address except its host is secret, and never repeated.
+    answer, 408, 429 and 5xx are retried; another status and a redirect are not. All of the address
+    except its host is secret, and never repeated.
 
     Raises:
         ConfigError: `url` is not an http address.
@@ -70,17 +67,20 @@ class Webhook:
         }
         body = json.dumps(fields | records).encode()
         headers = {**self._headers, "Idempotency-Key": hashlib.sha256(body).hexdigest()}
-        failure: _Failure | None = await AsyncRetrying(
-            retry=retry_if_result(lambda failure: failure is not None and failure.again),
-            wait=self._wait,
-            stop=self._stop,
-            retry_error_callback=last,
-        )(self._post, body, headers)
-        if failure is not None:
-            raise WebhookError(f"{self._url}: {failure.message}")
 
-    async def _post(self, body: bytes, headers: Mapping[str, str]) -> _Failure | None:
-        """Make one attempt, and return its failure or None."""
+        def wait(state: RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome else None
+            return pause(state, getattr(error, "wait", None), self._first_wait, _TOTAL_SECONDS)
+
+        await AsyncRetrying(
+            retry=retry_if_exception(lambda error: getattr(error, "again", False)),
+            wait=wait,
+            stop=self._stop,
+            reraise=True,
+        )(self._post, body, headers)
+
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> None:
+        """Make one attempt; raise WebhookError if it fails."""
         try:
             async with (
                 asyncio.timeout(self._timeout),  # httpx's own begins anew with each byte
@@ -90,22 +90,17 @@ class Webhook:
                 request.url = self._url  # httpx logs it, and made a copy that shows all of it
                 response = await client.send(request)
         except (httpx.TimeoutException, TimeoutError):
-            return _Failure("no answer in time")
-        except httpx.ConnectError:
-            return _Failure("no connection")
+            raise WebhookError(f"{self._url}: no answer in time") from None
         except httpx.TransportError as error:  # its message may have the address
-            return _Failure(f"the connection broke off ({type(error).__name__})")
+            kind = type(error).__name__
+            raise WebhookError(f"{self._url}: no connection ({kind})") from None
         if response.is_success:
-            return None
-        message = f"HTTP {response.status_code}"
+            return
+        message = f"{self._url}: HTTP {response.status_code}"
         if response.has_redirect_location:
             message += ", and redirects are not followed"
-        asked = parse_retry_after(response.headers.get("Retry-After", ""))
-        return _Failure(message, response.status_code in _RETRIED, asked)
-
-    def _wait(self, state: RetryCallState) -> float:
-        failure: _Failure = last(state)
-        return pause(state.attempt_number, failure.retry_after, self._first_wait)
+        wait = parse_retry_after(response.headers.get("Retry-After", ""))
+        raise WebhookError(message, again=response.status_code in _RETRIED, wait=wait)
 
 
 class _HostOnly(httpx.URL):

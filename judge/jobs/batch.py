@@ -227,7 +227,7 @@ async def send_files(folder: BatchFolder) -> AsyncGenerator[tuple[RequestFile, b
                 raise RunError(f"{path}: is not as it was written; name another -o")
             found = await provider.find(file.sha256, known)
             endpoint = folder.config().endpoint
-            batch = found or await provider.send(path, file.sha256, known, endpoint)
+            batch = found or await provider.send(path, file.sha256, endpoint)
             folder.save(now := file.model_copy(update={"batch": batch.id}))
             yield now, found is not None, provider.base_url
 

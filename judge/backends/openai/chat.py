@@ -1,12 +1,15 @@
-"""The body of a chat request for either endpoint, and the options that a server accepts."""
+"""The bodies of chat requests and of their replies, for either endpoint."""
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import Final, Literal, Self
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import Field, JsonValue, ValidationError
 
+from judge.backends.openai.failures import brief
 from judge.config import Endpoint
 from judge.protocols import Store
 from judge.records import ChatRequest, Record
@@ -14,17 +17,21 @@ from judge.signature import Signature, part
 from judge.text.fold import estimate_tokens
 
 Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
+Limit = Literal["max_tokens", "max_completion_tokens", "max_output_tokens"]
+Finish = Literal["stop", "length", "refusal", "content_filter"]
+_Object = dict[str, Any]
 
 PATHS: Final[Mapping[Endpoint, str]] = {"chat": "/chat/completions", "responses": "/responses"}
 """The path of each endpoint below the base URL."""
-
-LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+LIMITS: Final[tuple[Limit, ...]] = get_args(Limit)
 """The names of the field that limits the reply."""
-
 SEED: Final = 7
-
-_FORMATS: Final[tuple[Format, ...]] = ("json_schema", "json_object+schema", "json_object", "text")
+_FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 _HASH: Final = 8
+_MAX_TOKENS: Final = 10**9
+"""A larger token count of one call is an error of the server."""
+_FINISHES: Final[dict[object, Finish]] = {"length": "length", "content_filter": "content_filter"}
+"""Why a reply ended, by `finish_reason`; any other reason is the usual end."""
 
 
 class Capabilities(Record):
@@ -36,7 +43,7 @@ class Capabilities(Record):
     """Whether temperature 0 is accepted; reasoning models refuse it."""
     seed: bool = True
     """Whether a seed is accepted."""
-    limit: Literal["max_tokens", "max_completion_tokens", "max_output_tokens"] = "max_tokens"
+    limit: Limit = "max_tokens"
     """Name of the field that limits the reply."""
     endpoint: Endpoint = "chat"
     """The endpoint that requests go to."""
@@ -51,8 +58,7 @@ class Capabilities(Record):
         if endpoint == "chat":
             return cls(extra=dict(extra))
         # /responses takes no seed: openai.types.responses.ResponseCreateParams names all fields.
-        options = {"seed": False, "limit": "max_output_tokens", "endpoint": endpoint}
-        return cls.model_validate(options | {"extra": dict(extra)})
+        return cls(seed=False, limit="max_output_tokens", endpoint=endpoint, extra=dict(extra))
 
     @property
     def path(self) -> str:
@@ -77,7 +83,7 @@ class Capabilities(Record):
             part("endpoint", self.endpoint) if self.endpoint != "chat" else "",
             self.limit,
             part("effort", effort) if effort else "",
-            f"body:{hashlib.sha256(_written(rest)).hexdigest()[:_HASH]}" if rest else "",
+            f"body:{_digest(rest)[:_HASH]}" if rest else "",
         )
         return str(made)
 
@@ -137,13 +143,10 @@ class Capabilities(Record):
         return None
 
 
-EVERYTHING: Final = Capabilities()
-
-
 async def recall(
-    memory: Store | None, base_url: str, model: str, wanted: Capabilities = EVERYTHING
+    memory: Store | None, base_url: str, model: str, wanted: Capabilities
 ) -> Capabilities | None:
-    """Return the options that an earlier run found, or None."""
+    """Return the options that an earlier run found for the `wanted` ones, or None."""
     if memory is None:
         return None
     key = _memory_key(base_url, model, wanted)
@@ -157,28 +160,26 @@ async def remember(
     memory: Store | None,
     base_url: str,
     model: str,
-    settled: Capabilities | None,
-    wanted: Capabilities = EVERYTHING,
+    settled: Capabilities,
+    *,
+    still_valid: bool = True,
 ) -> None:
-    """Store the options for the next run; with None the next run probes again."""
+    """Store the options for the next run; if they are no longer valid, it probes again."""
     if memory is not None:
-        text = settled.model_dump_json() if settled else ""
-        await memory.put({_memory_key(base_url, model, wanted): text})
+        text = settled.model_dump_json() if still_valid else ""
+        await memory.put({_memory_key(base_url, model, settled): text})
 
 
 def _memory_key(base_url: str, model: str, wanted: Capabilities) -> str:
-    """Return a hash of the server, the model, the endpoint and the user's additional fields."""
-    whole = f"{base_url} {model}".encode() + (_written(wanted.extra) if wanted.extra else b"")
-    whole += b"" if wanted.endpoint == "chat" else f" {wanted.path}".encode()
-    return f"probe:{hashlib.sha256(whole).hexdigest()}"
+    return f"probe:{_digest([base_url, model, wanted.endpoint, wanted.extra])}"
 
 
 def _later(seed: JsonValue, by: int) -> JsonValue:
     return seed + by if type(seed) is int else seed
 
 
-def _written(fields: Mapping[str, JsonValue]) -> bytes:
-    return json.dumps(fields, sort_keys=True).encode()
+def _digest(fields: JsonValue) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def prompt_tokens(body: Mapping[str, JsonValue]) -> int:
@@ -192,3 +193,96 @@ def prompt_tokens(body: Mapping[str, JsonValue]) -> int:
 def reply_limit(body: Mapping[str, JsonValue]) -> int:
     """Return the limit on the reply in a request's body, in tokens; 0 without a limit."""
     return int(str(next((body[name] for name in LIMITS if name in body), 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One reply: the first choice of a chat completion, or the final answer of a response."""
+
+    text: str
+    """The text of the reply; if it is empty, `<think>` and the thoughts."""
+    finish: Finish
+    """Why the reply ended."""
+    model: str
+    """The model that the server names; may be empty."""
+    prompt_tokens: int | None
+    """The server's count of prompt tokens; may be null."""
+    reply_tokens: int | None
+    """The server's count of reply tokens; may be null."""
+
+    def spent(self, body: Mapping[str, JsonValue]) -> tuple[int, int]:
+        """Return the tokens of prompt and reply to a request; an absent count is estimated."""
+        prompt, reply = self.prompt_tokens, self.reply_tokens
+        return (
+            prompt_tokens(body) if prompt is None else prompt,
+            estimate_tokens(self.text) if reply is None else reply,
+        )
+
+
+def read_completion(text: str) -> Completion:
+    """Return the reply in a response's body: the first choice, or the final message of /responses.
+
+    Raises:
+        ValueError: the body holds no reply.
+    """
+    try:
+        # pydantic's own parser refuses half a surrogate pair, which models do write.
+        body = json.loads(text)
+        return _read_chat(body) if "choices" in body else _read_response(body)
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError):
+        raise ValueError("no reply in the body") from None
+
+
+def _read_chat(body: _Object) -> Completion:
+    choice = body["choices"][0]
+    message = choice["message"]
+    return _completion(
+        body,
+        ("prompt", "completion"),
+        _FINISHES.get(choice.get("finish_reason"), "stop"),
+        message.get("content") or "",
+        message.get("refusal") or "",
+        message.get("reasoning_content") or message.get("reasoning") or "",
+    )
+
+
+def _read_response(body: _Object) -> Completion:
+    status, output = body["status"], body["output"]
+    if status not in {"completed", "incomplete"} or (status == "completed" and not output):
+        raise ValueError("the response is not whole")
+    reason = (body.get("incomplete_details") or {}).get("reason")
+    texts = defaultdict[str, str](str)
+    for item in output:
+        if item.get("phase") != "commentary":
+            for content in (*(item.get("content") or ()), *(item.get("summary") or ())):
+                texts[content["type"]] += content.get("text") or content.get("refusal") or ""
+    return _completion(
+        body,
+        ("input", "output"),
+        "stop" if status == "completed" else _FINISHES.get(reason, "length"),
+        texts["output_text"],
+        texts["refusal"],
+        texts["reasoning_text"] + texts["summary_text"],
+    )
+
+
+def _completion(
+    body: _Object, counts: tuple[str, str], finish: Finish, reply: str, refusal: str, thought: str
+) -> Completion:
+    if refusal and finish != "content_filter":
+        finish = "refusal"
+    text = reply or refusal
+    if not text.strip() and thought.strip():
+        # A server that takes all for thinking may hold the reply itself there, whole and alone.
+        is_reply = thought.strip().startswith("{") and thought.strip().endswith("}")
+        text = thought if is_reply else f"<think>{thought}"
+    usage = body.get("usage") or {}
+    prompt, tokens, total = (_count(usage.get(f"{name}_tokens")) for name in (*counts, "total"))
+    if tokens is not None and prompt is not None and total is not None:
+        tokens = max(tokens, total - prompt)  # some servers count thoughts in the total only
+    return Completion(text, finish, brief(body.get("model") or ""), prompt, tokens)
+
+
+def _count(value: object) -> int | None:
+    # In Python, true is an integer.
+    return value if type(value) is int and 0 <= value <= _MAX_TOKENS else None

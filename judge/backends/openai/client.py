@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 
 from judge.backends.openai.failures import OWN_FAULT, Failure, broken, from_error
-from judge.backends.openai.limits import REFUSAL_WINDOW_SECONDS, TOO_MANY, Outage, Pace
+from judge.backends.openai.limits import REFUSAL_WINDOW_SECONDS, Outage, Pace
 from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
 from judge.backends.retry import last, pause
@@ -25,12 +25,8 @@ from judge.text.visible import counted
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("judge")
-CONNECT_SECONDS: Final = 15.0
-"""A running server accepts a connection sooner, even a busy one."""
 _LONGEST_WAIT_REFUSED: Final = 2.0
 """After a refusal without `Retry-After`."""
-_LONGEST_WAIT_UNSENT: Final = 8.0
-"""After a connection that was refused."""
 LAST_SECONDS: Final = 5.0
 """How long an attempt may go on after the end of patience."""
 _FIRST_ATTEMPTS: Final = 3
@@ -47,7 +43,7 @@ class Policy:
     """The most attempts of a request; refusals (429) before a deadline do not count."""
     first_wait: float = 0.5
     """The longest first wait, in seconds; it doubles after each attempt."""
-    longest_wait: float = 30.0
+    longest_wait: float = 8.0
     """The longest wait without `Retry-After`, in seconds."""
     deadline: float = 600.0
     """The longest time in seconds that a server may ask to wait."""
@@ -56,71 +52,17 @@ class Policy:
     outage do not count as attempts. 0 means no limit."""
     first_patience: float = math.inf
     """The same for a server that has accepted no connection yet, if that is shorter."""
-    errors_count: bool = True
-    """Whether errors of the server (5xx) during an outage count as attempts."""
 
-    @property
-    def for_first_request(self) -> "Policy":
-        """The policy of the first request: fewer attempts, but an outage is waited for."""
-        attempts = min(self.attempts, _FIRST_ATTEMPTS)
-        return replace(self, attempts=attempts, errors_count=False)
-
-    async def persist(
-        self,
-        attempt: Callable[[float], Awaitable[T | Failure]],
-        deadline: float | None,
-        over: Callable[[], float] = lambda: math.inf,
-        before_wait: Callable[[Failure], None] = lambda _: None,
-    ) -> tuple[T | Failure, int]:
-        """Return the answer or the last failure, and the number of failed attempts before it.
-
-        All times are on the event loop's clock. `attempt` is called with its latest end. Refusals
-        (429) are waited for until the `deadline`, in any number of attempts; None stands for
-        `attempts` times `timeout` from now. `over` returns when patience ends. `before_wait` is
-        called with each failure that another attempt follows.
-        """
-        clock = asyncio.get_running_loop().time
-        end = clock() + self.attempts * self.timeout if deadline is None else deadline
-        if clock() >= end:
-            return Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False), 0
-        outcome = await attempt(end)
-        if not _fails(outcome):
-            return outcome, 0  # most requests need none of the following
-        made = counted = 0
-
-        async def once() -> T | Failure:
-            nonlocal outcome, made, counted
-            if made and clock() >= min(end, over()) and isinstance(outcome, Failure):
-                # The wait took too long, so the last failure is the outcome.
-                return replace(outcome, again=False)
-            if made:
-                outcome = await attempt(end)
-            made += 1
-            free = isinstance(outcome, Failure) and self._is_free(outcome)
-            counted += deadline is None or not free
-            return outcome
-
-        return await AsyncRetrying(
-            retry=retry_if_result(_fails),
-            wait=lambda state: min(self._wait(state, counted), max(0.0, over() - clock())),
-            stop=lambda state: counted >= self.attempts or clock() + state.upcoming_sleep >= end,
-            before_sleep=lambda state: before_wait(last(state)),
-            retry_error_callback=last,
-        )(once), made - 1
-
-    def _wait(self, state: RetryCallState, counted: int) -> float:
+    def wait(self, state: RetryCallState) -> float:
+        """Return the seconds to wait after the last attempt."""
         failure: Failure = last(state)
-        asked = failure.refusal.wait if failure.refusal else None
-        if self._is_free(failure):
-            longest = _LONGEST_WAIT_UNSENT if failure.unsent else _LONGEST_WAIT_REFUSED
-            longest = min(self.longest_wait, longest)
-            return pause(state.attempt_number, asked, self.first_wait, longest)
-        # Earlier attempts that did not count do not make the wait longer either.
-        return pause(counted, asked, self.first_wait, self.longest_wait)
+        limited = failure.reason is UnscoredReason.RATE_LIMITED
+        longest = min(self.longest_wait, _LONGEST_WAIT_REFUSED if limited else math.inf)
+        return pause(state, failure.wait, self.first_wait, longest)
 
-    def _is_free(self, failure: Failure) -> bool:
+    def is_free(self, failure: Failure, *, first: bool) -> bool:
         """Return whether the attempt does not count, as the request cannot be at fault."""
-        waited_for = failure.unsent or (failure.gone and not self.errors_count)
+        waited_for = failure.unsent or (first and failure.gone)
         return failure.reason is UnscoredReason.RATE_LIMITED or (self.patience > 0 and waited_for)
 
 
@@ -155,10 +97,10 @@ class Connection:
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
         self.server: Final = Server(base_url, api_key, headers)
-        self.policy: Final = policy or Policy()
+        self._policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(SOCKETS)
         self._outage: Final = Outage(
-            self.policy.patience, self.policy.deadline, self.policy.first_patience
+            self._policy.patience, self._policy.deadline, self._policy.first_patience
         )
         self._logged = False
         self.host: Final = self.server.host
@@ -166,7 +108,7 @@ class Connection:
         self._client: AsyncOpenAI
 
     async def __aenter__(self) -> Self:
-        self._client = self.server.open(min(CONNECT_SECONDS, self.policy.timeout))
+        self._client = self.server.open(self._policy.timeout)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -181,7 +123,7 @@ class Connection:
         deadline: float | None = None,
         spent: Callable[[T], int] = lambda _: 0,
         option: str = "--model",
-        final: Callable[[Failure], bool] | None = None,
+        first: bool = False,
     ) -> Exchange[T]:
         """Post `body` as JSON to `path` until it is answered or the policy's limits are reached.
 
@@ -189,35 +131,56 @@ class Connection:
             path: below the base URL.
             body: errors name its "model".
             read: returns the answer in a response's text, or raises ValueError.
-            deadline: on the event loop's clock.
+            deadline: on the event loop's clock; refused requests (429) are waited for until then.
             spent: returns the tokens of request and answer; 0 if the server did not count them.
             option: the option that names the model, for error messages.
-            final: whether a failure ends the request at once; only the first request has it.
+            first: whether it is a run's first request, which has fewer attempts and waits for an
+                outage to end.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
             JudgeUnhealthy: the server has been gone for longer than patience lasts.
         """
         clock = asyncio.get_running_loop().time
-        started, content, policy = clock(), to_json(body), self.policy
-        if final is not None:
+        started, content, policy = clock(), to_json(body), self._policy
+        attempts, may_wait = policy.attempts, first or deadline is not None
+        end = started + attempts * policy.timeout if deadline is None else deadline
+        if first:
             patience = policy.patience and policy.patience + LAST_SECONDS
-            deadline = started + max(policy.timeout, patience)
-            policy = policy.for_first_request
-        outcome, retries = await policy.persist(
-            partial(self._attempt, self.base_url + path, content, read, final),
-            deadline,
-            lambda: self._outage.end,
-            self._log_once if final or not self._outage.has_connected else lambda _: None,
+            end, attempts = started + max(policy.timeout, patience), min(attempts, _FIRST_ATTEMPTS)
+        failure: Failure | None = None
+        counted = 0
+
+        async def attempt() -> T | Failure:
+            nonlocal failure, counted
+            if failure and clock() >= min(end, self._outage.end):
+                return replace(failure, again=False)  # the wait took too long
+            outcome = await self._attempt(self.base_url + path, content, read, end)
+            if isinstance(outcome, Failure):
+                failure = outcome
+                counted += not (may_wait and policy.is_free(outcome, first=first))
+            return outcome
+
+        def wait(state: RetryCallState) -> float:
+            return min(policy.wait(state), max(0.0, self._outage.end - clock()))
+
+        retrying = AsyncRetrying(
+            retry=retry_if_result(lambda made: isinstance(made, Failure) and made.again),
+            wait=wait,
+            stop=lambda state: counted >= attempts or clock() + state.upcoming_sleep >= end,
+            before_sleep=lambda state: self._log_once(last(state), first=first),
+            retry_error_callback=last,
         )
+        outcome: T | Failure = await retrying(attempt)
         if isinstance(outcome, Failure):
             self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
         elif tokens := spent(outcome):
             self._pace.spent(len(content), tokens)
+        retries = retrying.statistics["attempt_number"] - 1
         return Exchange(outcome, clock() - started, retries)
 
-    def _log_once(self, failure: Failure) -> None:
-        if not self._logged:
+    def _log_once(self, failure: Failure, *, first: bool) -> None:
+        if not self._logged and (first or not self._outage.has_connected):
             self._logged = True
             patience = self._outage.patience if failure.gone else 0
             long = f" for {patience:g} s (--patience)" if patience else ""
@@ -237,23 +200,18 @@ class Connection:
         if state := self._outage.state:
             return state
         refused = self._pace.refused_lately
-        window = f"{REFUSAL_WINDOW_SECONDS:g} s ({TOO_MANY})"
+        window = f"{REFUSAL_WINDOW_SECONDS:g} s (429)"
         return f"{counted(refused, 'request')} refused in the last {window}" if refused else ""
 
     async def _attempt(
-        self,
-        url: str,
-        content: bytes,
-        read: Callable[[str], T],
-        final: Callable[[Failure], bool] | None,
-        end: float,
+        self, url: str, content: bytes, read: Callable[[str], T], end: float
     ) -> T | Failure:
         if not await self._pace.begin(len(content), end):
             late = "no turn to ask before the deadline (--concurrency, --rpm, --tpm)"
             return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
         started = asyncio.get_running_loop().time()
         last_moment = min(
-            end, started + self.policy.timeout, max(self._outage.end, started) + LAST_SECONDS
+            end, started + self._policy.timeout, max(self._outage.end, started) + LAST_SECONDS
         )
         try:
             async with asyncio.timeout_at(last_moment) as limit:
@@ -264,7 +222,12 @@ class Connection:
                 late = f"no whole answer within {last_moment - started:.3g} s"
                 outcome = Failure(UnscoredReason.TIMEOUT, late)
         else:
-            outcome = self._read(response, content, read)
+            text = response.content.decode("utf-8-sig", "replace")
+            text = self.server.hide(text, content)
+            try:
+                outcome = read(text)
+            except ValueError:
+                outcome = broken(response.status_code, text)
         finally:
             self._pace.release()
         if not isinstance(outcome, Failure):
@@ -274,14 +237,7 @@ class Connection:
         if outcome.reason is UnscoredReason.RATE_LIMITED:
             self._pace.refused()
         _LOG.debug("attempt failed: %s, status %d", outcome.reason, outcome.status)
-        return replace(outcome, again=False) if final and final(outcome) else outcome
-
-    def _read(self, response: Response, sent: bytes, read: Callable[[str], T]) -> T | Failure:
-        text = self.server.hide(response.content.decode("utf-8-sig", "replace"), sent)
-        try:
-            return read(text)
-        except ValueError:
-            return broken(response.status_code, text)
+        return outcome
 
 
 def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:
@@ -290,7 +246,7 @@ def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:
 
 
 def hopeless(
-    failure: Failure, connection: Connection, model: str, option: str, purpose: str
+    failure: Failure, base_url: str, model: str, option: str, purpose: str
 ) -> JudgeUnavailable:
     """Return the error for a first request that failed, with the next step.
 
@@ -309,10 +265,5 @@ def hopeless(
         step = "the server has trouble of its own; see its log, or try again later"
     else:
         step = f"is --base-url right, and can this model {purpose} ({option})?"
-    error = unavailable(connection.base_url, model, f"{failure.detail}; {step}")
+    error = unavailable(base_url, model, f"{failure.detail}; {step}")
     return JudgeUnhealthy(str(error)) if limited else error
-
-
-def _fails(outcome: object) -> bool:
-    """Return whether another attempt may succeed."""
-    return isinstance(outcome, Failure) and outcome.again

@@ -1,6 +1,6 @@
 """Embeddings of an OpenAI-compatible server."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Final
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from judge.backends.openai.client import Connection, hopeless
 from judge.backends.openai.failures import Failure
-from judge.records import Unscored, UnscoredReason
+from judge.records import Unscored
 from judge.text.tokens import broken
 
 _OPTION: Final = "--embedding-model"
@@ -20,7 +20,7 @@ _BATCH: Final = 32
 
 class _Embedding(BaseModel):
     embedding: Annotated[list[float], Field(min_length=1)]
-    index: int | None = None
+    index: int = 0
 
 
 class _EmbeddingsBody(BaseModel):
@@ -33,15 +33,14 @@ class OpenAIEmbedder:
     def __init__(self, connection: Connection, model: str) -> None:
         self._connection = connection
         self._model = model
-        self._width = 0
         self.signature: Final = f"embedding:{model}@{connection.host}"
         """The name of the embedding."""
 
     async def check(self) -> None:
         """Embed one word, and raise `JudgeUnavailable` if that fails."""
-        outcome = await self._ask(["word"], final=lambda _: False)
+        outcome = await self._ask(["word"], first=True)
         if isinstance(outcome, Failure):
-            raise hopeless(outcome, self._connection, self._model, _OPTION, "embed")
+            raise hopeless(outcome, self._connection.base_url, self._model, _OPTION, "embed")
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
@@ -53,32 +52,20 @@ class OpenAIEmbedder:
         Raises:
             JudgeUnavailable: wrong key, unknown model, exhausted quota.
         """
-        filled = [index for index, text in enumerate(texts) if text.strip()]
-        asked = [broken(texts[index]) for index in filled]
-        if texts and not asked and not self._width:
-            # Blank texts alone do not tell how long the others' rows will be.
-            asked = ["a"]
+        # Servers refuse a blank text.
+        asked = [broken(text) if text.strip() else "a" for text in texts]
         batches = []
         for low in range(0, len(asked), _BATCH):
             batch = await self._ask(asked[low : low + _BATCH], deadline)
             if isinstance(batch, Failure):
                 return Unscored(reason=batch.reason, detail=batch.detail)
-            width = batch.shape[1]
-            if width != (self._width or width):
-                detail = f"rows of {width} numbers, where earlier ones had {self._width}"
-                return Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
-            self._width = width
             batches.append(batch)
-        rows = np.zeros((len(texts), self._width), np.float32)
-        if filled:
-            rows[filled] = np.concatenate(batches)
+        rows = np.concatenate(batches)
+        rows[[not text.strip() for text in texts]] = 0
         return rows
 
     async def _ask(
-        self,
-        texts: Sequence[str],
-        deadline: float | None = None,
-        final: Callable[[Failure], bool] | None = None,
+        self, texts: Sequence[str], deadline: float | None = None, *, first: bool = False
     ) -> npt.NDArray[np.float32] | Failure:
         exchange = await self._connection.ask(
             "/embeddings",
@@ -87,21 +74,16 @@ class OpenAIEmbedder:
             partial(_rows, len(texts)),
             deadline=deadline,
             option=_OPTION,
-            final=final,
+            first=first,
         )
         return exchange.outcome
 
 
 def _rows(count: int, body: str) -> npt.NDArray[np.float32]:
-    data = _EmbeddingsBody.model_validate_json(body).data
-    if all(row.index is not None for row in data):
-        data.sort(key=lambda row: row.index or 0)
+    data = sorted(_EmbeddingsBody.model_validate_json(body).data, key=lambda row: row.index)
     # Ragged rows raise here.
     rows = np.array([row.embedding for row in data], np.float64)
     if len(rows) != count or not np.isfinite(rows).all():
         raise ValueError("not one row of numbers for each text")
-    with np.errstate(over="ignore"):
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (rows.any(axis=1) & (lengths[:, 0] == 0)).any():
-        raise ValueError("numbers so large or small that a row has no length")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

@@ -11,9 +11,7 @@ from judge.backends.openai.failures import Failure
 from judge.config import Config
 from judge.records import UnscoredReason
 
-TOO_MANY: Final = 429
 REFUSAL_WINDOW_SECONDS: Final = 10.0
-_SECONDS_PER_MINUTE: Final = 60.0
 _BYTES_PER_TOKEN: Final = 4
 _LULL_SECONDS: Final = 60.0
 """The time without a failure after which the next failure begins a new outage."""
@@ -21,27 +19,12 @@ _FIRST_REPLY_TOKENS: Final = 300
 """The estimate for a reply before one has arrived."""
 
 
-class _Rate:
-    """A constant rate per minute; unused capacity is lost."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._seconds_each = _SECONDS_PER_MINUTE / (per_minute or math.inf)
-        self.free = -math.inf
-        """The earliest time of the next request, on the clock of the pace."""
-
-    def spend(self, amount: float, now: float) -> None:
-        self.free = max(self.free, now) + amount * self._seconds_each
-
-    def correct(self, amount: float) -> None:
-        self.free += amount * self._seconds_each
-
-
 class Pace:
     """Limits the requests in flight, and spreads them evenly over a minute.
 
     A request that the server refuses (429) waits outside the pace, so that it never delays another
     one. `ceiling` is the most requests in flight, `rpm` and `tpm` the most requests and tokens a
-    minute.
+    minute; unused capacity is lost.
     """
 
     def __init__(
@@ -53,8 +36,9 @@ class Pace:
     ) -> None:
         self._clock = clock
         self._places = asyncio.Semaphore(ceiling)
-        self._rpm = _Rate(rpm)
-        self._tpm = _Rate(tpm)
+        self._request_seconds = 60 / (rpm or math.inf)
+        self._token_seconds = 60 / (tpm or math.inf)
+        self._next_by_requests = self._next_by_tokens = -math.inf
         self._refusals = deque[float]()
         self.release: Final = self._places.release
         """Counts one request less as in flight."""
@@ -64,23 +48,21 @@ class Pace:
 
         `end` is on the event loop's clock. The caller calls `release` once after each True.
         """
-        clock = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout_at(end if self._places.locked() else None):
                 await self._places.acquire()
         except TimeoutError:
             return False
-        wait = self.reserve(size, end - clock())
+        try:
+            wait = self.reserve(size, end - asyncio.get_running_loop().time())
+            if wait:
+                await asyncio.sleep(wait)
+        except BaseException:
+            self.release()
+            raise
         if wait is None:
             self.release()
-            return False
-        if wait:
-            try:
-                await asyncio.sleep(wait)
-            except BaseException:
-                self.release()
-                raise
-        return True
+        return wait is not None
 
     def reserve(self, size: int, within: float = math.inf) -> float | None:
         """Count a request of `size` bytes against the rates, and return the seconds to wait.
@@ -88,16 +70,16 @@ class Pace:
         Return None, and count nothing, if that is not below `within`.
         """
         now = self._clock()
-        wait = max(0.0, max(self._rpm.free, self._tpm.free) - now)
-        if wait and wait >= within:
+        start = max(now, self._next_by_requests, self._next_by_tokens)
+        if start > now and start - now >= within:
             return None
-        self._rpm.spend(1, now + wait)
-        self._tpm.spend(size / _BYTES_PER_TOKEN, now + wait)
-        return wait
+        self._next_by_requests = start + self._request_seconds
+        self._next_by_tokens = start + size / _BYTES_PER_TOKEN * self._token_seconds
+        return start - now
 
     def spent(self, size: int, tokens: int) -> None:
         """Replace the estimated tokens of a request of `size` bytes by the server's count."""
-        self._tpm.correct(tokens - size / _BYTES_PER_TOKEN)
+        self._next_by_tokens += (tokens - size / _BYTES_PER_TOKEN) * self._token_seconds
 
     def refused(self) -> None:
         """Count a refusal."""
@@ -137,8 +119,7 @@ class Outage:
         self._deadline = deadline
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._since = self._last = math.inf
-        self._detail = ""
-        self._refused = self._too_long = False
+        self._failure: Failure | None = None
         self.has_connected = False
         """Whether the server has ever accepted a connection."""
 
@@ -153,9 +134,13 @@ class Outage:
 
         It ends at once if the server asks to wait for longer than the deadline.
         """
-        if not self.patience:
+        if not self.patience or self._failure is None:
             return math.inf
-        return -math.inf if self._too_long else self._since + self.patience
+        return -math.inf if self._is_too_long else self._since + self.patience
+
+    @property
+    def _is_too_long(self) -> bool:
+        return self._failure is not None and (self._failure.wait or 0.0) > self._deadline
 
     def hear(self, failure: Failure | None) -> None:
         """Record the failure of an attempt, or None for an answer.
@@ -163,40 +148,40 @@ class Outage:
         An attempt that took too long neither begins nor ends an outage.
         """
         self.has_connected = self.has_connected or failure is None or not failure.unsent
-        refused = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
-        if failure is not None and (refused or failure.gone):
-            wait = (failure.refusal and failure.refusal.wait) or 0.0
-            then = self._clock() + (wait if wait <= self._deadline else 0.0)
-            if math.isinf(self._since) or self._clock() > self._last + _LULL_SECONDS:
-                self._since = then
-            self._last, self._detail, self._refused = then, failure.detail, refused
-            self._too_long = wait > self._deadline
-        elif failure is None or failure.refusal is not None:
-            self._since = math.inf
-            self._too_long = False
+        if failure is None:
+            self._failure = None
+        elif failure.gone or failure.reason is UnscoredReason.RATE_LIMITED:
+            now = self._clock()
+            is_new = self._failure is None or now > self._last + _LULL_SECONDS
+            self._failure = failure
+            self._last = now if self._is_too_long else now + (failure.wait or 0.0)
+            self._since = self._last if is_new else self._since
+        elif failure.status:
+            self._failure = None
 
     @property
     def why(self) -> str:
         """The reason for which the run ends, with the next step; empty before that."""
-        if not self.patience or self._clock() < self.end:
+        failure = self._failure
+        if failure is None or self._clock() < self.end:
             return ""
-        if self._too_long:
+        if self._is_too_long:
             return (
                 f"it asks to wait for longer than {self._deadline:g} s (--deadline), last: "
-                f"{self._detail}; go on when that is over, or name another --model"
+                f"{failure.detail}; go on when that is over, or name another --model"
             )
         step = "is the server running? is --base-url right?"
-        if self._refused:
+        if failure.reason is UnscoredReason.RATE_LIMITED:
             step = "is the quota used up? does something else use it? try --rpm"
-        return f"no answer for {self.patience:g} s (--patience), last: {self._detail}; {step}"
+        return f"no answer for {self.patience:g} s (--patience), last: {failure.detail}; {step}"
 
     @property
     def state(self) -> str:
         """The time without an answer, for people; empty while the server answers."""
         seconds = self._clock() - self._since
-        if not self.patience or seconds < 0:
+        if not self.patience or self._failure is None or seconds < 0:
             return ""
-        return f"no answer for {seconds:.0f} of {self.patience:g} s ({self._detail})"
+        return f"no answer for {seconds:.0f} of {self.patience:g} s ({self._failure.detail})"
 
 
 class Budget:

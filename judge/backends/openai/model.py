@@ -9,23 +9,24 @@ from typing import Final
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import (
-    EVERYTHING,
     Capabilities,
+    Completion,
     prompt_tokens,
+    read_completion,
     recall,
     remember,
     reply_limit,
 )
 from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
-from judge.backends.openai.completion import Completion, read_completion
-from judge.backends.openai.failures import Failure
+from judge.backends.openai.failures import REFUSES_FIELD, Failure
 from judge.backends.openai.limits import Budget
 from judge.backends.openai.server import Server
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 
 _LOG: Final = logging.getLogger("judge")
-_REFUSES: Final = frozenset({400, 422})
+_REFUSES_OPTION: Final = frozenset({*REFUSES_FIELD, 500})
+"""With these statuses the first request's options are refused; some answer a schema with 500."""
 _SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
 _PROBE_TOKENS: Final = 256
 """Enough to see that the options are taken; few enough for a model that never ends by itself."""
@@ -36,13 +37,16 @@ _CUT_OFF: Final = re.compile(
 _SYSTEM: Final = "Reply with JSON alone, in the shape you are given."
 _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"verdicts": []}.'
 
+Send = Callable[[Mapping[str, JsonValue], float | None], Awaitable[Exchange[Completion]]]
+"""Sends the body of a request, until a deadline on the event loop's clock; None for no deadline."""
+
 
 async def settle(
     connection: Connection,
     model: str,
     schema: Mapping[str, JsonValue],
     memory: Store | None,
-    wanted: Capabilities = EVERYTHING,
+    wanted: Capabilities,
 ) -> Capabilities:
     """Return the options that the server accepts: remembered from an earlier run, or probed now.
 
@@ -59,46 +63,26 @@ async def settle(
         system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_PROBE_TOKENS
     )
     purpose = "chat with --reasoning-effort and --extra-body" if wanted.extra else "chat"
+    option = "--model" if wanted.endpoint == "chat" else "--model and --endpoint"
     settled = wanted
-    while isinstance(
-        outcome := await _probe(connection, settled, settled.body(model, request)), Failure
-    ):
-        if outcome.refusal and _CUT_OFF.search(outcome.refusal.message):
+    while True:
+        body = settled.body(model, request)
+        exchange = await connection.ask(
+            settled.path, body, read_completion, option=option, first=True
+        )
+        outcome = exchange.outcome
+        if isinstance(outcome, Completion):
+            settled = settled.model_copy(update={"served": outcome.model})
+            break
+        if _CUT_OFF.search(outcome.message):
             break  # a reasoning model ran out of tokens: it took the options, then
-        field = _refused(outcome, settled.body(model, request))
+        field = outcome.field(body) if outcome.status in _REFUSES_OPTION else None
         less = settled.without(field) if field else None
         if less is None:
-            raise hopeless(outcome, connection, model, "--model", purpose)
+            raise hopeless(outcome, connection.base_url, model, "--model", purpose)
         settled = less
-    else:
-        settled = settled.model_copy(update={"served": outcome})
-    await remember(memory, connection.base_url, model, settled, wanted)
+    await remember(memory, connection.base_url, model, settled)
     return settled
-
-
-async def _probe(
-    connection: Connection, settled: Capabilities, body: Mapping[str, JsonValue]
-) -> str | Failure:
-    """Return the model that the server names in its reply, or the failure."""
-    exchange = await connection.ask(
-        settled.path,
-        body,
-        lambda text: read_completion(text).model,
-        option="--model" if settled.endpoint == "chat" else "--model and --endpoint",
-        final=lambda failure: _refused(failure, body) is not None,
-    )
-    return exchange.outcome
-
-
-def _refused(failure: Failure, body: Mapping[str, JsonValue]) -> str | None:
-    """Return the refused option, or None; some servers answer a schema with status 500."""
-    refusal = failure.refusal
-    asked = refusal is not None and refusal.status in {*_REFUSES, 500}
-    return refusal.field(body) if refusal and asked else None
-
-
-Send = Callable[[Mapping[str, JsonValue], float | None], Awaitable[Exchange[Completion]]]
-"""Sends the body of a request, until a deadline on the event loop's clock; None for no deadline."""
 
 
 def sender(connection: Connection, settled: Capabilities, budget: Budget | None = None) -> Send:
@@ -139,9 +123,8 @@ def counting(counts: Counter[str]) -> Send:
         body: Mapping[str, JsonValue],
         deadline: float | None,  # noqa: ARG001  nothing is waited for
     ) -> Exchange[Completion]:
-        counts["calls"] += 1
-        counts["prompt_tokens"] += prompt_tokens(body)
-        counts["reply_tokens"] += reply_limit(body) // 5
+        reply_tokens = reply_limit(body) // 5
+        counts.update(calls=1, prompt_tokens=prompt_tokens(body), reply_tokens=reply_tokens)
         return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
 
     return send
@@ -150,32 +133,30 @@ def counting(counts: Counter[str]) -> Send:
 class ChatModel:
     """A `judge.protocols.Model` that is asked by requests in OpenAI's form.
 
-    `capabilities` are the options that `settle` found, and `memory` is the store that remembers
-    them; it is corrected once they no longer hold.
+    `settled` are the options that `settle` found, and `memory` is the store that remembers them; it
+    is corrected once they no longer hold.
     """
 
     def __init__(
         self,
         server: Server,
         model: str,
-        capabilities: Capabilities,
+        settled: Capabilities,
         memory: Store | None,
         send: Send,
     ) -> None:
-        self._server = server
+        self._url, self._host = server.base_url, server.host
         self._model = model
-        self._capabilities = capabilities
+        self._settled = settled
         self.signature = self.signed(0)
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         self._memory = memory
         self._send = send
         self._logged_change = False
-        self._longest_limit = 0
-        """The highest limit on a reply that the server accepted."""
 
     def signed(self, seed: int) -> str:
         """Return the signature of requests with this seed."""
-        return self._capabilities.signature(self._model, self._server.host, seed)
+        return self._settled.signature(self._model, self._host, seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
@@ -184,21 +165,17 @@ class ChatModel:
             JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
-        body = self._capabilities.body(self._model, request)
+        body = self._settled.body(self._model, request)
         exchange = await self._send(body, request.deadline)
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
-            too_many = self._exceeds(outcome, body)
-            if not too_many:
-                await self._check_options(outcome, body)
             return ChatFailure(
-                reason=UnscoredReason.TRUNCATED if too_many else outcome.reason,
+                reason=await self._reason(outcome, body),
                 detail=outcome.detail,
                 seconds=seconds,
                 retries=retries,
                 refused=outcome.status in _SAYS_NO,
             )
-        self._longest_limit = max(self._longest_limit, request.max_tokens)
         await self._note_model(outcome.model)
         prompt, reply = outcome.spent(body)
         return ChatReply(
@@ -211,41 +188,34 @@ class ChatModel:
             retries=retries,
         )
 
-    def _exceeds(self, failure: Failure, body: Mapping[str, JsonValue]) -> bool:
-        """Return whether the server refused a reply limit, and accepted a lower one before."""
-        name, refusal = self._capabilities.limit, failure.refusal
-        if refusal is None or refusal.status not in _REFUSES or refusal.field(body) != name:
-            return False
-        return 0 < self._longest_limit < int(str(body[name]))
-
-    async def _check_options(self, failure: Failure, body: Mapping[str, JsonValue]) -> None:
-        """Raise JudgeUnavailable if the failure is about an option: the next would fail, too."""
-        refusal = failure.refusal
+    async def _reason(self, failure: Failure, body: Mapping[str, JsonValue]) -> UnscoredReason:
+        """Return the reason of a failure; raise JudgeUnavailable if an option is refused."""
+        field = failure.field(body) if failure.status in REFUSES_FIELD else None
         # A request too long or filtered may name a field as well, and refuses none.
-        if failure.reason is not UnscoredReason.SERVER_ERROR or refusal is None:
-            return
-        if refusal.status not in _REFUSES or refusal.field(body) is None:
-            return
-        url = self._server.base_url
-        await remember(self._memory, url, self._model, None, self._capabilities)
+        if failure.reason is not UnscoredReason.SERVER_ERROR or field is None:
+            return failure.reason
+        await remember(self._memory, self._url, self._model, self._settled, still_valid=False)
         self._memory = None  # what served since is not to bring it back
+        if field == self._settled.limit:
+            return UnscoredReason.TRUNCATED  # it may only be too high, so less is asked for
         # A message alone may quote what is judged: that is no reason to stop all the others.
-        if field := refusal.named_field(body):
-            step = "the same command will find out anew what it takes"
-            if field == self._capabilities.limit:
-                # It may be taken, and only be too high for a model: no probe finds that out.
-                step += ", or try a smaller --max-reply-tokens"
-            detail = f"the server no longer takes {field!r} ({failure.detail}); {step}"
-            raise unavailable(url, self._model, detail)
+        if field == failure.param:
+            raise unavailable(
+                self._url,
+                self._model,
+                f"the server no longer takes {field!r} ({failure.detail}); the same command will "
+                "find out anew what it takes",
+            )
+        return failure.reason
 
     async def _note_model(self, served: str) -> None:
         """Remember a change of the serving model, and log the first one."""
-        before = self._capabilities.served
+        before = self._settled.served
         if served in {"", before}:
             return
-        settled = self._capabilities = self._capabilities.model_copy(update={"served": served})
+        self._settled = self._settled.model_copy(update={"served": served})
         self.signature = self.signed(0)
-        await remember(self._memory, self._server.base_url, self._model, settled, settled)
+        await remember(self._memory, self._url, self._model, self._settled)
         if before and not self._logged_change:
             self._logged_change = True
             text = "the server now answers with model %r, and no longer with %r"

@@ -13,7 +13,9 @@ from judge.errors import ConfigError
 
 SOCKETS: Final = 4096
 """The limit on sockets, beyond that of the pace; the SDK's own limit is 1,000."""
-KEEPALIVE_SECONDS: Final = 4.0
+_CONNECT_SECONDS: Final = 15.0
+"""A running server accepts a connection sooner, even a busy one."""
+_KEEPALIVE_SECONDS: Final = 4.0
 """uvicorn closes an idle socket after 5 seconds, and a request that is sent then is lost."""
 _OPENAI: Final = ".api.openai.com"
 """The end of the names of OpenAI's own hosts, one for each region, with a dot before each."""
@@ -49,7 +51,13 @@ class Server:
         self._key = api_key.strip() or "none"
         if not (self._key.isascii() and self._key.isprintable()):
             raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again")
-        self._url = _url(base_url)
+        try:
+            self._url = httpx2.URL(base_url)
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise ConfigError(
+                f"setting base_url = {brief(repr(base_url))}: no address ({brief(str(error))}); "
+                "try http://localhost:8000/v1"
+            ) from None
         self._headers = {"User-Agent": f"judge/{__version__}", **headers}
         self.host: Final = self._url.netloc.decode("ascii")
         """Host name, and the port if the address has one."""
@@ -61,8 +69,11 @@ class Server:
         secrets = dict.fromkeys((self._key, *words))
         self._secrets = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
 
-    def open(self, connect_timeout: float) -> AsyncOpenAI:
-        """Return a client that sends each request once, without redirects or a time limit.
+    def open(self, timeout: float, *, read: float | None = None, retries: int = 0) -> AsyncOpenAI:
+        """Return a client that follows no redirects.
+
+        It connects within `timeout` seconds, reads each part of a response within `read`, and
+        repeats a request that failed `retries` times.
 
         Raises:
             ConfigError: a proxy in the environment is malformed.
@@ -75,7 +86,7 @@ class Server:
         try:
             http = DefaultAioHttpClient(
                 follow_redirects=False,
-                limits=httpx2.Limits(max_connections=SOCKETS, keepalive_expiry=KEEPALIVE_SECONDS),
+                limits=httpx2.Limits(max_connections=SOCKETS, keepalive_expiry=_KEEPALIVE_SECONDS),
                 mounts=dict.fromkeys(direct),
                 verify=SSLContext(PROTOCOL_TLS_CLIENT) if no_tls else True,
             )
@@ -88,8 +99,8 @@ class Server:
             api_key=self._key,
             admin_api_key="",
             base_url=self.base_url,
-            timeout=httpx2.Timeout(None, connect=connect_timeout),
-            max_retries=0,
+            timeout=httpx2.Timeout(read, connect=min(_CONNECT_SECONDS, timeout)),
+            max_retries=retries,
             default_headers=self._headers,
             http_client=http,
         )
@@ -106,13 +117,3 @@ class Server:
             if secret in text and secret.encode() not in sent:
                 text = text.replace(secret, "[key]")
         return text
-
-
-def _url(base_url: str) -> httpx2.URL:
-    try:
-        return httpx2.URL(base_url)
-    except (httpx2.InvalidURL, ValueError) as error:
-        raise ConfigError(
-            f"setting base_url = {brief(repr(base_url))}: no address ({brief(str(error))}); "
-            "try http://localhost:8000/v1"
-        ) from None

@@ -12,11 +12,10 @@ from pydantic import JsonValue
 
 from judge.backends.openai import Connection, Policy, Server
 from judge.backends.openai.client import Exchange
-from judge.backends.openai.failures import Failure, Refusal
+from judge.backends.openai.failures import Failure
 from judge.errors import ConfigError
-from judge.records import UnscoredReason
 from tests.chat_call import ChatCall
-from tests.replies import Answer, Hang, Says, Trickle, too_many
+from tests.replies import Answer, Hang, Says, Status, Trickle, too_many
 from tests.server import JudgeServer, refused_url
 
 BODY: dict[str, JsonValue] = {
@@ -41,7 +40,8 @@ def ask(key: str, quick: Policy) -> Ask:
     def asked(url: str, patience: float | None = None) -> Exchange[str]:
         async def main() -> Exchange[str]:
             async with Connection(url, key, policy=quick) as connection:
-                deadline = None if patience is None else now() + patience
+                now = asyncio.get_running_loop().time()
+                deadline = None if patience is None else now + patience
                 return await connection.ask("/chat/completions", BODY, words, deadline=deadline)
 
         return asyncio.run(main())
@@ -296,52 +296,30 @@ async def test_the_key_is_removed_from_a_body(key: str, sent: Sent) -> None:
     assert (await sent(packed)).outcome == "page [key]"
 
 
-# The policy.
+# The attempts of a request.
 
-
-LIMITED = Failure(UnscoredReason.RATE_LIMITED, "slow down")
-BROKEN = Failure(UnscoredReason.SERVER_ERROR, "oops")
-BAD = Failure(UnscoredReason.SERVER_ERROR, "bad", again=False)
-
-
-def limited(wait: float) -> Failure:
-    return Failure(UnscoredReason.RATE_LIMITED, "x", refusal=Refusal(429, wait=wait))
-
-
-class Attempts:
-    """Outcomes in order, the last for ever; notes when each must end."""
-
-    def __init__(self, *outcomes: str | Failure) -> None:
-        self._outcomes = outcomes
-        self.ends: list[float] = []
-
-    async def __call__(self, end: float) -> str | Failure:
-        self.ends.append(end)
-        return self._outcomes[min(len(self.ends), len(self._outcomes)) - 1]
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-ENDS: list[tuple[tuple[str | Failure, ...], float | None, tuple[str | Failure, int]]] = [
-    (("fine",), None, ("fine", 0)),
-    ((BROKEN, LIMITED, "fine"), None, ("fine", 2)),
-    ((BAD, "fine"), None, (BAD, 0)),
-    ((BROKEN,), None, (BROKEN, 2)),
-    ((LIMITED,), None, (LIMITED, 2)),
-    # Before a deadline a rate limit is sat out, and uses up no attempts.
-    ((*[LIMITED] * 7, BROKEN, BROKEN, "fine"), 60.0, ("fine", 9)),
-    ((limited(0.02), "fine"), None, ("fine", 1)),
-    # No wait goes past the deadline, nor without one past the attempts' own time.
-    ((limited(600.0), "fine"), 60.0, (limited(600.0), 0)),
-    ((limited(600.0), "fine"), None, (limited(600.0), 0)),
+BUSY, BAD = Status(500, {"error": "oops"}), Status(400, {"error": "bad"})
+FINE = Says("fine")
+# The answers in order, the last for ever; the outcome, and the number of retries.
+ATTEMPTS: list[tuple[list[Answer], str, int]] = [
+    ([FINE], "", 0),
+    ([BUSY, too_many("0"), FINE], "", 2),
+    ([BAD, FINE], "server_error", 0),
+    ([BUSY], "server_error", 2),
+    # A refused request waits, and uses up no attempts.
+    ([*[too_many("0")] * 7, BUSY, BUSY, FINE], "", 9),
+    # No wait goes past the deadline.
+    ([too_many("90"), FINE], "rate_limited", 0),
 ]
 
 
-async def test_the_attempts_of_a_request(quick: Policy) -> None:
-    for outcomes, patience, ended in ENDS:
-        attempts = Attempts(*outcomes)
-        deadline = None if patience is None else now() + patience
-        assert await quick.persist(attempts, deadline) == ended
-        assert len(attempts.ends) == ended[1] + 1
+def test_the_attempts_of_a_request(ask: Ask) -> None:
+    found = []
+    for answers, *_ in ATTEMPTS:
+        left = iter(answers)
+        with JudgeServer(lambda _: next(left, answers[-1])) as server:  # noqa: B023
+            exchange = ask(server.base_url, 60)
+        outcome = exchange.outcome
+        failed = outcome.reason.value if isinstance(outcome, Failure) else ""
+        found.append((answers, failed, exchange.retries))
+    assert found == ATTEMPTS

