@@ -9,7 +9,7 @@ from judge import Evaluator, Sample, SampleResult, Verdict
 from judge.records import Chunk, FlagName, SentenceResult, Unscored
 from tests import faults, replies
 from tests.chat_call import ChatCall
-from tests.replies import Answer, Hang, Reset, Says, Script, Trickle, verdicts
+from tests.replies import Answer, Hang, Reset, Script, Trickle
 from tests.server import JudgeServer
 
 ENGLISH = Sample(
@@ -143,14 +143,3 @@ async def test_a_passing_fault(name: str) -> None:
         hold(result, "full full full")
         assert sum(1 + call.retries for call in result.calls) == requests
     assert counts == [requests, requests]
-
-
-async def test_the_labels_of_a_reply_are_counted() -> None:
-    def script(asked: ChatCall) -> Answer:
-        return Says(verdicts(asked, "none", s1="partial", s3="contradicted"))
-
-    for result in (await run(script))[0]:
-        words = [said(sentence) for sentence in result.sentences]
-        assert words == ["partial", "none", "contradicted"]
-        assert result.scores.faithfulness == 0.5 / 3
-        assert FlagName.UNVERIFIED_QUOTE not in {flag.name for flag in result.flags}

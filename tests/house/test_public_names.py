@@ -35,24 +35,26 @@ def test_every_error_is_public() -> None:
     assert kinds <= set(NAMES)
 
 
+def loaded_by(code: str, *words: object) -> str:
+    """Return which of these packages a new process loads for this code."""
+    packages = "{'pydantic', 'numpy', 'nltk', 'typer', 'rich', 'openai', 'aiohttp'}"
+    code = f"import sys\n{code}\nprint(sorted({packages} & set(sys.modules)))"
+    command = [sys.executable, "-c", code, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
 def test_importing_judge_loads_nothing_heavy() -> None:
-    # A fresh process, for this one has long loaded everything.
-    code = (
-        "import sys, judge; heavy = {'pydantic', 'numpy', 'nltk', 'typer', 'rich', 'openai'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert loaded_by("import judge") == "[]"
 
 
 def test_a_run_without_a_model_loads_no_client_of_one(tmp_path: Path) -> None:
     samples = write(tmp_path / "in.jsonl", [line("q", "It opens at seven.")])
     code = (
-        "import contextlib, sys; from judge.cli.app import main\n"
-        "with contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
-        "print(sorted({'openai', 'aiohttp'} & set(sys.modules)))"
+        "import contextlib; from judge.cli.app import main\n"
+        "with contextlib.suppress(SystemExit): main(sys.argv[1:])"
     )
-    words = (sys.executable, "-c", code, "score", str(samples), "-o", str(tmp_path / "run"))
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-    assert (tmp_path / "run" / "summary.json").exists()
+    loaded = loaded_by(code, "score", samples, "-o", tmp_path / "run")
+    assert "numpy" in loaded
+    assert "openai" not in loaded
+    assert "aiohttp" not in loaded

@@ -7,7 +7,7 @@ from typing import Any
 from judge import Sample, evaluate, read_samples
 from judge.backends.fake import FakeJudge
 from judge.pipeline import evaluate_sample
-from judge.records import CitationStatus, Rules, SampleResult, Status, Support, Verdict
+from judge.records import Rules, SampleResult, Status, Support, Verdict
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SAMPLES = {sample.qid: sample for sample in read_samples(FIXTURES / "quickstart.jsonl")}
@@ -34,11 +34,8 @@ async def by_hand(sample: Sample) -> SampleResult:
     return await evaluate_sample(sample, FakeJudge(outcomes), Rules())
 
 
-def test_both_files_have_the_same_answers() -> None:
-    assert list(SAMPLES) == list(EXPECTED)
-
-
 async def test_sentences_citations_and_status() -> None:
+    assert list(SAMPLES) == list(EXPECTED)
     for qid, sample in SAMPLES.items():
         result, expected = await by_hand(sample), EXPECTED[qid]
         assert [(s.text, s.kind.value) for s in result.sentences] == [
@@ -52,14 +49,6 @@ async def test_sentences_citations_and_status() -> None:
             for c in expected["citations"]
         ]
         assert result.status is Status(expected["status"])
-
-
-async def test_the_set_shows_every_status_and_label() -> None:
-    results = [await by_hand(sample) for sample in SAMPLES.values()]
-    statuses = {c.status for r in results for c in r.citations if c.status}
-    assert statuses == set(CitationStatus) - {CitationStatus.UNJUDGED}
-    labels = {s["support"] for e in EXPECTED.values() for s in e["sentences"]} - {None}
-    assert labels >= {"full", "partial", "none", "contradicted"}
 
 
 def test_similarity_agrees_with_a_person() -> None:

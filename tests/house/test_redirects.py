@@ -8,7 +8,7 @@ import pytest
 
 from judge import Unscored, UnscoredReason
 from tests.chat_call import ChatCall
-from tests.commands import Ran, judge, line, results, write
+from tests.commands import Ran, judge, line, refused, results, write
 from tests.replies import Answer, Status, right
 from tests.server import JudgeServer
 
@@ -44,13 +44,10 @@ def there(other: JudgeServer, form: str) -> str:
 
 def asked_once(ran: Ran, server: JudgeServer, named: str) -> None:
     """The command ended before the run, in one line that names where it was sent."""
-    assert (ran.code, ran.out) == (2, "")
-    (told,) = ran.err.splitlines()
-    assert f"redirects to {named}, and redirects are not followed; " in told
-    assert "name it with --base-url" in told
-    assert server.base_url in told
+    message = f"redirects to {named}, and redirects are not followed; "
+    refused(ran, message, "name it with --base-url", server.base_url)
     for secret in ("s3cret", "hunter2", "Zebra"):
-        assert secret not in told
+        assert secret not in ran.err
 
 
 def score(samples: Path, *more: object) -> Ran:

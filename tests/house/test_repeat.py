@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
-from tests.replies import Answer, Says, Script, packed, right, verdict, verdicts
+from tests.replies import Answer, Says, Script, packed, right, verdict
 from tests.server import JudgeServer
 
 CHUNKS = {
@@ -111,37 +109,6 @@ def test_the_majority_decides(place: Path) -> None:
                 told = tuple("malformed" if word == "broken" else word for word in words)
                 assert (outcome.support, outcome.askings) == (label, told if often > 1 else ())
                 assert outcome.signature.endswith(f"|repeat:{many}")
-
-
-def test_shuffled_chunks_keep_their_quotes_and_citations(
-    place: Path,
-) -> None:
-    def script(asked: ChatCall) -> Answer:
-        """At first in doubt; then `full`, by the number under which the chunk was shown."""
-        if asked.is_probe or asked.body["seed"] == 7:
-            return Says(verdicts(asked, "partial", "not in there at all"))
-        listed: list[dict[str, JsonValue]] = []
-        for name, text in asked.sentences.items():
-            number = next(n for n, each in enumerate(asked.chunks, 1) if text[:6] in each)
-            evidence: JsonValue = [{"chunk": number, "quote": asked.chunks[number - 1]}]
-            cited = "full" if number in asked.cites[name] else "none"
-            own: dict[str, JsonValue] = {"supporting": [number], "cited_support": cited}
-            listed.append(verdict(asked, name) | own | {"evidence": evidence})
-        return Says(packed(listed))
-
-    samples(place, "Room 3 opens at nine [3]. Room 1 opens at seven [2].")
-    with JudgeServer(script) as server:
-        score(server, "--repeat", 3)
-        orders = {tuple(each.chunks) for each in server.requests[1:]}
-        cited = [[each.chunks[n - 1] for n in each.cites["s1"]] for each in server.requests[1:]]
-    assert len(orders) == 3, "each asking shows them otherwise"
-    assert cited == [[CHUNKS["c"]]] * 3
-    outcome, result = first()
-    assert outcome.supporting == ("c",)
-    (evidence,) = outcome.evidence
-    assert (evidence.chunk_id, evidence.quote, evidence.verified) == ("c", CHUNKS["c"], True)
-    assert [each.status for each in result.citations] == ["valid", "unsupported"]
-    assert [flag.sentence for flag in result.flags if flag.name == "flipped"] == [0, 1]
 
 
 def test_repeats_are_cached(place: Path) -> None:

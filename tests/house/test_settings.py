@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.inputs.runs import read_record
-from tests.commands import Ran, judge, line, write
+from tests.commands import Ran, judge, line, refused, write
 from tests.server import JudgeServer
 
 ANSWER = "Room 1 is open [1]. Room 2 is shut. 第3室九点开放。 第4室关闭。 Thanks for asking!"
@@ -56,9 +56,8 @@ def test_a_found_settings_file_may_not_set_a_server(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     # It may have come with the samples: it alone does not say where they and the key go.
     for command in (("score", samples, "-o", "run"), ("cache", "stats"), ("cache", "clear")):
-        ran = judge(*command)
-        assert (ran.code, ran.out, ran.err.count("\n"), server.requests) == (2, "", 1, [])
-        assert "OPENAI_API_KEY would have gone to" in ran.err
+        refused(judge(*command), "OPENAI_API_KEY would have gone to")
+    assert server.requests == []
     assert not samples.with_name("run").exists()
     assert score(samples, "--config", "judge.toml").code == 0
     assert [asked.body["model"] for asked in server.requests] == ["from-file"] * 4
