@@ -42,9 +42,7 @@ def write(
     *,
     skip_bad_lines: bool = typer.Option(False, "--skip-bad-lines", help="Leave bad lines out."),
     probe: bool = typer.Option(
-        True,
-        "--probe/--no-probe",
-        help="Find out what the server accepts, unless an earlier run did.",
+        True, "--probe/--no-probe", help="Find out what the server accepts, if it is not known."
     ),
     max_requests: int = typer.Option(
         50_000, metavar="N", min=1, help="The maximum number of requests in a file."

@@ -16,7 +16,6 @@ from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
 from judge.errors import ConfigError, extra
 from judge.messages import LANGUAGE, Messages
-from judge.review.records import Draw
 from judge.review.worksheet import Worksheet, draw_to_label
 
 _NAME_CHARACTERS: Final = 100
@@ -26,12 +25,8 @@ _NAME_CHARACTERS: Final = 100
 def label(
     run: Path = RUN,
     *,
-    reviewer: str = typer.Option(
-        "", metavar="NAME", help="The reviewer's name; each has a file of labels."
-    ),
-    draw: str | None = typer.Option(
-        None, metavar="DRAW", help="The draw, such as r0a1b2c3d; by default the last one."
-    ),
+    reviewer: str = typer.Option("", metavar="NAME", help="The name of the reviewer."),
+    draw: str | None = typer.Option(None, metavar="DRAW", help="The draw, by default the last."),
     port: int = typer.Option(0, min=0, max=65535, help="Port of the page; 0 for a free one."),
     open_: bool = typer.Option(True, "--open/--no-open", help="Open the page in a browser."),
 ) -> None:
@@ -55,28 +50,20 @@ def label(
     if fresh:
         say(words("drawn", run=run, count=len(sample.sentences), name=sample.draw))
     load_questions(run, sample)
-    parameters = {"reviewer": reviewer, "draw": draw, "lang": LANGUAGE.get()}
-    query = urlencode({name: value for name, value in parameters.items() if value is not None})
+    parameters = {"reviewer": reviewer, "draw": sample.draw, "lang": LANGUAGE.get()}
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 
     def started(url: str) -> None:
-        say(words("serving", url=f"{url}/label?{query}"))
+        page = f"{url}/label?{urlencode(parameters)}"
+        say(words("serving", url=page))
         if open_:
             # A browser in the terminal returns only when it is closed.
-            page = f"{url}/label?{query}"
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     ended = asyncio.run(serve_labels(run, port, started))
-    _print_end(run, sample, reviewer)
-    raise typer.Exit(SIGNALLED + ended)
-
-
-def _print_end(run: Path, draw: Draw, reviewer: str) -> None:
-    """Print the number of labels, their file, and the next commands."""
-    words = Messages.of("label", "command")
-    sheet = Worksheet(run, draw, reviewer)
+    sheet = Worksheet(run, sample, reviewer)
     entries = sheet.entries().values()
-    count = len(draw.sentences)
+    count = len(sample.sentences)
     done = sum(bool(entry.label) for entry in entries)
     skipped = sum(bool(entry.skip) for entry in entries)
     say("", words("done", done=done, count=count, skipped=skipped))
@@ -85,3 +72,4 @@ def _print_end(run: Path, draw: Draw, reviewer: str) -> None:
     if done + skipped < count:
         options = f" --reviewer {quote(reviewer)}" if reviewer else ""
         say(words("more", run=run, options=options))
+    raise typer.Exit(SIGNALLED + ended)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import typer
 
@@ -17,13 +16,9 @@ from judge.pages.agreement import page
 from judge.review.draws import DrawFiles
 from judge.review.records import StratumName
 from judge.review.sheet import choices, header
-from judge.text.visible import counted, flat, short
+from judge.text.visible import counted, flat
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=COMMANDS["review"])
-
-_REASONS: Final = 5
-_WIDTH: Final = 60
-"""The maximum number of characters of a reason that are printed."""
 
 
 @app.command()
@@ -55,7 +50,7 @@ def draw(
 
 @app.command()
 def promote(
-    run: Path = typer.Argument(metavar="RUN", help="Run folder with imported labels."),
+    run: Path = RUN,
     output: Path = typer.Option(
         ..., "-o", "--output", metavar="FILE", help="The golden set, JSONL."
     ),
@@ -70,12 +65,9 @@ def promote(
     Example: judge review promote runs/today -o golden.jsonl
     """
     found = review.promote(run, output, force=force)
-    labels = [label for each in found.golden for label in each.labels]
-    lines = [f"{counted(len(labels), 'label')} on {counted(len(found.golden), 'answer')}"]
-    if count := sum(label.support is None for label in labels):
-        lines.append(f"{counted(count, 'label')} only full support or not, from a bare yes or no")
+    labels = sum(len(each.labels) for each in found.golden)
     say(
-        *lines,
+        f"{counted(labels, 'label')} on {counted(len(found.golden), 'answer')}",
         f"{counted(len(found.disagreed), 'sentence')} disagreed on",
         *(
             f"  {flat(each.review_id)}  {flat(each.qid)}, sentence {each.sentence + 1}"
@@ -105,21 +97,13 @@ def import_(
     """
     if not sheets:
         if not (sheets := review.worksheets(run)):
-            raise InputError(
-                f"has no labels from a page; name sheets, or run judge label {run}",
-                path=str(run),
-            )
+            message = f"has no labels from a page; name sheets, or run judge label {run}"
+            raise InputError(message, path=str(run))
         say(*map(str, sheets))
     found = review.import_labels(run, sheets, replace=replace, page=page)
     print_agreement(found.agreement, found.summary, run, Page())
-    words = Messages.of("agreement", "terminal")
-    if skips := found.skips:
-        names = Messages.of("label", "skip")
-        why = words("skip_joint").join(
-            words("skip", why=names(why) if why in names else short(why, _WIDTH), count=count)
-            for why, count in skips.most_common(_REASONS)
-        )
-        say(words("skipped", count=skips.total(), why=why))
+    if found.skips:
+        say(Messages.of("agreement", "terminal")("skipped", count=found.skips))
 
 
 def _summary_of(made: DrawFiles, run: Path) -> Iterator[str]:

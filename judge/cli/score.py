@@ -67,19 +67,15 @@ class _Files(NamedTuple):
     limit: int | None = file_option(
         None, metavar="N", min=1, help="Score a random sample of N answers, drawn by --seed."
     )
-    details: bool = file_option(
-        False, "--details", help="Also print counts and the table of cells."
-    )
+    details: bool = file_option(False, "--details", help="Also print counts and the cells.")
     junit: Path | None = file_option(
-        None, metavar="FILE", help="Also write a JUnit report with a test case for each answer."
+        None, metavar="FILE", help="Also write JUnit XML with a test case for each answer."
     )
     markdown: Path | None = file_option(
         None, metavar="FILE", help="Also write the totals as Markdown, for the summary of a CI job."
     )
     review_hook: str | None = file_option(
-        None,
-        metavar="NAME",
-        help="Pass a share of the answers to module:object, an http address or a .csv file.",
+        None, metavar="NAME", help="Pass answers to module:object, an http address or a .csv file."
     )
 
     def reports(self) -> dict[str, Path]:
@@ -95,14 +91,10 @@ class _Gates(NamedTuple):
         None, metavar="NAME=X", help="Exit 1 if a score is under X; may be repeated."
     )
     fail_over: list[str] | None = gate_option(
-        None,
-        metavar="NAME=X",
-        help="Exit 1 if a rate, such as hallucination_rate, is over X; may be repeated.",
+        None, metavar="NAME=X", help="Exit 1 if a rate is over X; may be repeated."
     )
     strict_gate: bool = gate_option(
-        False,
-        "--strict-gate",
-        help="Compare the worse limit of the 95 % interval, with failures counted against it.",
+        False, "--strict-gate", help="Compare the worse limit of the interval, failures counted in."
     )
     expect: str | None = gate_option(
         None,
@@ -125,16 +117,10 @@ class _Engine(NamedTuple):
         "local", help="Score in this process, or on a Ray cluster."
     )
     address: str | None = engine_option(
-        None,
-        metavar="ADDRESS",
-        help="With --engine ray: the cluster, such as auto. Without it, one is started here.",
+        None, metavar="ADDRESS", help="The Ray cluster, such as auto; by default one started here."
     )
     replicas: int | None = engine_option(
-        None,
-        metavar="N",
-        min=1,
-        help="With --engine ray: the number of actors that score, each with --concurrency answers "
-        "at a time. Without it, one a CPU, or 1 where a server judges.",
+        None, metavar="N", min=1, help="The number of Ray actors, each with --concurrency answers."
     )
 
     def check(self, review_hook: str | None, limit: int | None, *, dry_run: bool) -> None:
@@ -156,9 +142,7 @@ def score(
     *,
     files: _Files,
     dry_run: bool = file_option(
-        False,
-        "--dry-run",
-        help="Print the number of calls and tokens, and the cost; nothing is sent.",
+        False, "--dry-run", help="Print the number of calls and tokens, and the cost; send nothing."
     ),
     gating: _Gates,
     engine: _Engine,

@@ -17,22 +17,14 @@ from judge.errors import extra
 def serve(
     *,
     host: str = typer.Option("127.0.0.1", help="Address; other than loopback only with tokens."),
-    port: int = typer.Option(8080, min=0, max=65535, help="0: one that is free."),
-    data: Path = typer.Option(
-        Path("batches"), "--data", metavar="DIR", help="Where batches are kept, a run folder each."
-    ),
-    queue: int = typer.Option(
-        256, min=0, metavar="N", help="Live requests that may wait; one more gets 429."
-    ),
-    running: int = typer.Option(2, min=1, metavar="N", help="Batches judged at once."),
-    max_body: float = typer.Option(
-        16.0, min=0.001, metavar="MB", help="Of a request, batches aside."
-    ),
-    max_batch: float = typer.Option(
-        4096.0, min=0.001, metavar="MB", help="Of a batch, packed or not."
-    ),
+    port: int = typer.Option(8080, min=0, max=65535, help="Port; 0 for a free one."),
+    data: Path = typer.Option(Path("batches"), metavar="DIR", help="The folder of the batches."),
+    queue: int = typer.Option(256, min=0, metavar="N", help="Live requests that may wait."),
+    running: int = typer.Option(2, min=1, metavar="N", help="Batches that are judged at a time."),
+    max_body: float = typer.Option(16.0, min=0.001, metavar="MB", help="Size of a live request."),
+    max_batch: float = typer.Option(4096.0, min=0.001, metavar="MB", help="Size of a batch."),
     allow_host: list[str] | None = typer.Option(
-        None, metavar="NAME", help="Another name it is asked under, as by a proxy; may be repeated."
+        None, metavar="NAME", help="Another name of the service, as of a proxy; may be repeated."
     ),
     settings: Config,
 ) -> None:
@@ -44,11 +36,7 @@ def serve(
     live requests end, batches stop and are resumed at the next start; exit code 0.
 
     A browser gets the list of batches at /, and from there their reports and a page to label on.
-
-    Under systemd: ExecStart=/opt/judge/bin/judge serve --data /var/lib/judge, with
-    Restart=on-failure, KillSignal=SIGTERM, TimeoutStopSec=60 and tokens in an EnvironmentFile.
-    In a container: judge serve --host 0.0.0.0 --data /data with a volume at /data, and one
-    process a container. judge/service/README.md has both in full.
+    judge/service/README.md says how to run the service under systemd and in a container.
 
     Example: judge serve --data batches --model gpt-5-mini
     """

@@ -1,6 +1,5 @@
 """The import of labels: sheets that people filled in, matched with the drawn sentences."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -35,8 +34,8 @@ class ImportResult(NamedTuple):
     """The quality of the judge by the labels."""
     summary: Summary
     """Totals of the run."""
-    skips: Counter[str]
-    """The number of skipped rows by the reviewer's reason."""
+    skips: int
+    """The number of skipped rows."""
 
 
 def import_labels(
@@ -84,7 +83,7 @@ def import_labels(
         if text is not None:
             write_text(run / PAGE, text)
     blank = (row for row in rows if not row.cell("human_support"))
-    skips = Counter(filter(None, (row.cell("human_skip") for row in blank)))
+    skips = sum(bool(row.cell("human_skip")) for row in blank)
     return ImportResult(agreement, summary, skips)
 
 
