@@ -27,23 +27,17 @@ from judge.records import (
 from judge.signature import Signature
 from judge.text.visible import clip, printable
 
-MISSES: Final = 3
+_MOST_MISSES: Final = 3
 """Replies without a verdict on a sentence, after which it is `Unscored(missing)`."""
-
-FAULTS: Final = 2
+_MOST_FAULTS: Final = 2
 """Unusable verdicts on a sentence, after which it is `Unscored(malformed)`."""
-
 _MOST_REPLY_TOKENS: Final = 16_384
 """The highest limit on a reply where no other is set, beside the room for thinking."""
-
 THINKING_TOKENS: Final = 8_192
 """The least limit after a cut where no other is set: some models think within it."""
-
 BARREN: Final = 20
 """Answers without any verdict at the start of a run, after which it ends."""
-
-_SHOWN: Final = 160
-
+_SHOWN_CHARACTERS: Final = 160
 _STOPPED: Final = {
     "refusal": (UnscoredReason.REFUSED, "the model refused"),
     "content_filter": (
@@ -98,17 +92,9 @@ class PromptedJudge:
     """Asks a model about up to `sentences_per_call` sentences at a time, one call after the other.
 
     A reply that was cut is requested once more with `max_reply_tokens`, by default twice the limit
-    and at least 8192; then in halves.
-
-    Args:
-        model: the language model.
-        prompt: the instructions.
-        sentences_per_call: the most sentences of a call, at least 1.
-        max_reply_tokens: the higher limit after a cut.
-        room: the tokens for thinking, if the limit on a reply includes them.
-        edition: the last parts of the signature.
-        form: the form of the reply, which belongs to the prompt.
-        guarded: whether to end the run if the first answers have no verdict.
+    and at least 8192; then in halves. `room` are the tokens for thinking, if the limit on a reply
+    includes them. `form` belongs to the prompt. A guarded judge ends the run if the first answers
+    have no verdict.
     """
 
     def __init__(
@@ -212,7 +198,7 @@ class PromptedJudge:
         if len(self._useless) < BARREN:
             return
         failures = [each for each in progress.outcomes.values() if isinstance(each, Unscored)]
-        text = clip(printable(progress.last_reply), _SHOWN)
+        text = clip(printable(progress.last_reply), _SHOWN_CHARACTERS)
         details = [*(each.detail for each in failures[-1:]), *([f"«{text}»"] if text else [])]
         last = " ".join(details)
         model = Signature.parse(self._model.signature).maker
@@ -239,10 +225,10 @@ class PromptedJudge:
         again: dict[int, str] = {}
         for index, fault in sorted({**parsed.missing, **parsed.faulty}.items()):
             name = self._form.name(index)
-            if progress.misses[index] >= MISSES:
-                detail = f"{name}: {fault} in {MISSES} replies"
+            if progress.misses[index] >= _MOST_MISSES:
+                detail = f"{name}: {fault} in {_MOST_MISSES} replies"
                 progress.give_up([index], UnscoredReason.MISSING, detail)
-            elif progress.faults[index] >= FAULTS:
+            elif progress.faults[index] >= _MOST_FAULTS:
                 progress.give_up([index], UnscoredReason.MALFORMED, f"{name}: {fault}")
             else:
                 again[index] = fault

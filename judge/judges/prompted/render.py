@@ -1,23 +1,23 @@
 """Writes the messages to a model."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Final
 
 from pydantic import JsonValue
 
 from judge.prompt import Prompt
-from judge.records import ChatRequest, JudgeRequest, Support
+from judge.records import ChatRequest, JudgeRequest
 from judge.text.fold import estimate_tokens
 from judge.text.tokens import broken
 
-LONG_ANSWER: Final = 4000
+_LONG_ANSWER: Final = 4000
 """Estimated tokens; a longer answer is shown only around the sentences to judge."""
-
-AROUND: Final = 10
+_AROUND: Final = 10
 """The number of sentences that are then shown on either side of each."""
-
 _CODE_DIGITS: Final = 12
 _TOKENS_ONCE: Final = 512
 _TOKENS_EACH: Final = 200
@@ -27,51 +27,12 @@ _TAG: Final = re.compile(
     r"<(?=[^\w<]*+(?:question|evidence|chunk|answer|context|s(?![^\W\d_]))|\|)",
     re.IGNORECASE,
 )
-_LABELS: Final[JsonValue] = {"type": "string", "enum": [label.value for label in Support]}
-
-
-def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: JsonValue) -> JsonValue:
-    return {"type": "array", "items": items}
-
-
-_VERDICT: Final = _object(
-    {
-        "id": {"type": "string"},
-        "evidence": _list(_object({"chunk": {"type": "integer"}, "quote": {"type": "string"}})),
-        "supporting": _list({"type": "integer"}),
-        "support": _LABELS,
-        "cited_support": {"anyOf": [_LABELS, {"type": "null"}]},
-        "reason": {"type": "string"},
-    }
-)
-REPLY_SCHEMA: Final = _object({"verdicts": _list(_VERDICT)})
+_SCHEMAS: Final = json.loads((files("judge") / "data" / "replies.json").read_text("utf-8"))
+REPLY_SCHEMA: Final[dict[str, JsonValue]] = _SCHEMAS["verdicts"]
 """The shape of every reply. All requests share it, because servers compile a schema once: ids and
 chunk numbers are checked when the reply is read. It is in the subsets that OpenAI's strict mode,
 llama.cpp and xgrammar accept."""
-
-PARTS_SCHEMA: Final = _object(
-    {
-        "parts": _list(
-            _object(
-                {
-                    "part": {"type": "string"},
-                    "evidence": _list({"type": "string"}),
-                    "answered": {"type": "string", "enum": ["full", "partial", "none"]},
-                    "reason": {"type": "string"},
-                }
-            )
-        )
-    }
-)
+PARTS_SCHEMA: Final[dict[str, JsonValue]] = _SCHEMAS["parts"]
 """The shape of every reply about the parts of a question."""
 
 
@@ -90,9 +51,8 @@ def render(
     between tags with a code that is a hash of the material. Texts that look like such tags or like
     tokens of a chat template are changed.
 
-    `faults` says why an earlier reply could not be used. `limit` is the limit on the reply in
-    tokens, by default `reply_tokens` of the asked sentences. `code` is `code_of(request)`, and
-    `schema` the shape of the reply.
+    `faults` says why an earlier reply could not be used. `limit` is the most tokens of the reply,
+    by default `reply_tokens` of the asked sentences. `code` is `code_of(request)`.
     """
     code = code or code_of(request)
     user = prompt.user.substitute(
@@ -149,19 +109,16 @@ def _shown(request: JudgeRequest) -> list[int]:
     every = range(len(request.sentences))
     # For most answers the length alone decides, without an estimate.
     length = len(request.answer)
-    if length <= LONG_ANSWER or (
-        length <= LONG_ANSWER * _CHARACTERS_A_TOKEN
-        and estimate_tokens(request.answer) <= LONG_ANSWER
+    if length <= _LONG_ANSWER or (
+        length <= _LONG_ANSWER * _CHARACTERS_A_TOKEN
+        and estimate_tokens(request.answer) <= _LONG_ANSWER
     ):
         return list(every)
-    return sorted({i for at in request.ask for i in every[max(0, at - AROUND) : at + AROUND + 1]})
+    return sorted({i for at in request.ask for i in every[max(0, at - _AROUND) : at + _AROUND + 1]})
 
 
 def code_of(request: JudgeRequest) -> str:
-    """Return a hash of all material: each text after its length, with a mark after each kind.
-
-    The asked sentences do not change it, so that all calls about an answer share one code.
-    """
+    """Return a hash of all material, which is the same for all calls about an answer."""
     digest = hashlib.sha256()
     for texts in (
         (request.query,),

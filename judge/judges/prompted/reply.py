@@ -1,7 +1,4 @@
-"""Read verdicts from a model's reply.
-
-The JSON must be well formed: a broken reply gives no verdict.
-"""
+"""Reads verdicts from a model's reply, whose JSON must be well formed."""
 
 import json
 import re
@@ -155,7 +152,15 @@ def parse_parts(text: str, request: JudgeRequest, signature: str, shown: str = "
         if _asks(each.text) and not any(s < each.end and each.start < e for s, e in spans):
             return Parsed({}, {index: f"no part of {_shown(each.text)}"}, {})
     both = zip(entries, spans, strict=True)
-    parts = tuple(_part(entry, question[start:end]) for entry, (start, end) in both)
+    parts = tuple(
+        QuestionPart(
+            words=question[start:end],
+            answered=(answered := Support(entry.answered)),
+            quotes=tuple(text for text in entry.evidence or () if _has_words(text)),
+            reason=_reason(entry.reason, answered),
+        )
+        for entry, (start, end) in both
+    )
     labels = {part.answered for part in parts}
     verdict = PartsVerdict(
         support=labels.pop() if len(labels) == 1 else Support.PARTIAL,
@@ -191,31 +196,18 @@ def _spans(words: Sequence[str], question: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _part(entry: _Part, words: str) -> QuestionPart:
-    answered = Support(entry.answered)
-    return QuestionPart(
-        words=words,
-        answered=answered,
-        quotes=tuple(text for text in entry.evidence or () if _has_words(text)),
-        reason=_reason(entry.reason, answered),
-    )
-
-
 def _entries(values: Iterable[object]) -> list[Mapping[str, object]]:
     """Return the objects that may be verdicts: those in lists named "verdicts" or with an id."""
-    entries: list[object] = []
-    has_list = False
+    lists: list[list[object]] = []
     for item in [item for each in values for item in (each if isinstance(each, list) else [each])]:
         match item:
             case {"verdicts": [*verdicts]}:
-                has_list = True
-                entries += verdicts
+                lists.append(verdicts)
             case {"id": _}:
-                has_list = True
-                entries.append(item)
-    if not has_list:
+                lists.append([item])
+    if not lists:
         raise FaultError('its JSON has no list named "verdicts"')
-    return [entry for entry in entries if isinstance(entry, dict)]
+    return [entry for entries in lists for entry in entries if isinstance(entry, dict)]
 
 
 def _verdict(
@@ -258,12 +250,8 @@ def _cited(label: str | None, support: Support) -> Support:
     if label is None:
         raise FaultError("cited_support is absent")
     cited = Support(label)
-    less_would_be_more = (
-        cited is Support.NO_CLAIM
-        or (support is Support.NONE and cited is not Support.NONE)
-        or (support is not Support.FULL and cited is Support.FULL)
-    )
-    if less_would_be_more:
+    fits = cited is Support.NONE or (support is not Support.NONE and cited is not Support.NO_CLAIM)
+    if not fits or (cited is Support.FULL and support is not Support.FULL):
         raise FaultError(f"cited_support {cited.value} does not go with support {support.value}")
     return cited
 
@@ -358,8 +346,7 @@ class Form(NamedTuple):
     schema: dict[str, JsonValue] = REPLY_SCHEMA
     """The JSON schema."""
     parse: Callable[[str, JudgeRequest, str, str], Parsed] = parse
-    """Returns what a reply says: from its text, the request, the signature of the judge and the
-    messages that were shown to the model."""
+    """Takes the reply, the request, the judge's signature and the messages shown to the model."""
     name: Callable[[int], str] = sentence_id
     """Returns the id of a sentence from its index."""
     entries: int = 1
