@@ -53,7 +53,8 @@ class _ChunkTerms(NamedTuple):
 
 
 def _read(text: str) -> _ChunkTerms:
-    edges = np.asarray(segments(text), np.int64).reshape(-1, 2)
+    # A blank chunk has one empty segment, so that each chunk has one.
+    edges = np.asarray(segments(text) or [(0, 0)], np.int64)
     claims = tokens(text)
     starts, ends = np.asarray(claims.starts, np.int64), np.asarray(claims.ends, np.int64)
     meant = senses(text, claims)
@@ -79,12 +80,11 @@ class Passages:
         self.chunks = [
             _read_cached(text) if len(text) <= _LONGEST_CACHED else _read(text) for text in chunks
         ]
-        self.first = np.cumsum([0, *(len(chunk.edges) for chunk in self.chunks)])
-        """The first segment of each chunk, and the number of segments: shape (chunks + 1,)."""
-        self.size = int(self.first[-1])
-        self.filled = np.flatnonzero(np.diff(self.first))
-        """The chunks that have a segment."""
-        self.chunk_of = np.repeat(np.arange(len(self.chunks)), np.diff(self.first))
+        many = [len(chunk.edges) for chunk in self.chunks]
+        self.size = sum(many)
+        self.first = np.cumsum([0, *many[:-1]])
+        """The first segment of each chunk."""
+        self.chunk_of = np.repeat(np.arange(len(many)), many)
         """The chunk of each segment."""
         self.legal = np.zeros((LONGEST_WINDOW, self.size), np.bool_)
         """Whether the window of n + 1 segments from a segment stays in its chunk."""
@@ -111,11 +111,9 @@ class Passages:
         """
         many, pairs = len(claims.words), len(claims.pairs)
         stand = np.zeros((many + pairs + 2 * len(claims.meanings) + 1, self.size), np.bool_)
-        if not self.size:
-            return stand
         stems = chain.from_iterable(chunk.stems for chunk in self.chunks)
         word = np.fromiter(map(claims.words.get, stems, repeat(-1)), np.int64)
-        bases = zip(self.chunks, self.first.tolist(), strict=False)
+        bases = zip(self.chunks, self.first.tolist(), strict=True)
         segment = np.concatenate([chunk.segment + base for chunk, base in bases])
         known = np.flatnonzero(word >= 0)
         stand[word[known], segment[known]] = True
@@ -129,7 +127,7 @@ class Passages:
         if claims.meanings:
             found = {sense.concept: sense for chunk in self.chunks for sense, _ in chunk.senses}
             evidence = _evidence_of(claims.meanings, found)
-            for chunk, base in zip(self.chunks, self.first.tolist(), strict=False):
+            for chunk, base in zip(self.chunks, self.first.tolist(), strict=True):
                 for sense, at in chunk.senses:
                     for meaning in evidence[sense.concept]:
                         stand[many + pairs + meaning, base + at] = True
@@ -197,18 +195,13 @@ def align(
     def inside(term: Ints, owner: Ints) -> Bools:
         """Return whether the best window of its sentence has each term."""
         window = windows[owner]
-        if not passages.size:
-            return window >= 0
         at, more = np.divmod(window, LONGEST_WINDOW)
         found: Bools = (window >= 0) & reach[more, term[:, None], at]
         return found
 
     def anywhere(term: Ints, owner: Ints) -> Bools:
         """Return whether the chunks of each column have each term."""
-        alone = np.zeros((len(term), cited.shape[1]), np.bool_)
-        if len(passages.filled):
-            edges = passages.first[passages.filled]
-            alone[:, passages.filled] = np.logical_or.reduceat(stand[term], edges, axis=1)
+        alone = np.logical_or.reduceat(stand[term], passages.first, axis=1)
         whole = alone.any(1), (alone & cited[owner]).any(1)
         return np.column_stack([*whole, alone])
 
@@ -272,20 +265,15 @@ def _best_windows(worth: Floats, passages: Passages, cited: Bools) -> Ints:
 
     `worth` has shape (window lengths, sentences, segments).
     """
-    many, chunks = cited.shape
-    best, top = np.full((many, chunks), -1), np.full((many, chunks), -np.inf)
-    if len(passages.filled):
-        cost = np.arange(LONGEST_WINDOW)[:, None] * _COST_OF_LENGTH
-        worth = worth - np.where(passages.legal, cost, np.inf)[:, None]
-        worth = worth.transpose(1, 2, 0).reshape(many, -1)
-        edges = passages.first[passages.filled] * LONGEST_WINDOW
-        top[:, passages.filled] = np.maximum.reduceat(worth, edges, axis=1)
-        places = np.arange(worth.shape[1])
-        highest = top[:, passages.chunk_of.repeat(LONGEST_WINDOW)]
-        place = np.where(worth == highest, places, worth.shape[1])
-        best[:, passages.filled] = np.minimum.reduceat(place, edges, axis=1)
-        best[top <= 0] = -1
-    rows = np.arange(many)
+    rows = np.arange(len(cited))
+    cost = np.arange(LONGEST_WINDOW)[:, None] * _COST_OF_LENGTH
+    worth = worth - np.where(passages.legal, cost, np.inf)[:, None]
+    worth = worth.transpose(1, 2, 0).reshape(len(cited), -1)
+    edges = passages.first * LONGEST_WINDOW
+    top = np.maximum.reduceat(worth, edges, axis=1)
+    highest = top[:, passages.chunk_of.repeat(LONGEST_WINDOW)]
+    place = np.where(worth == highest, np.arange(worth.shape[1]), worth.shape[1])
+    best = np.where(top > 0, np.minimum.reduceat(place, edges, axis=1), -1)
     whole = best[rows, top.argmax(1)]
     within = np.where(cited, top, -np.inf).argmax(1)
     citing = np.where(cited[rows, within], best[rows, within], -1)

@@ -98,14 +98,10 @@ def _runs(first: Ints, count: Ints) -> Ints:
 def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
     """Return the cosine to the nearest segment of each chunk, at least 0: (sentences, chunks).
 
-    `rows` are the vectors of all segments, `first` is the first one of each chunk and their number.
+    `rows` are the vectors of all segments, of which `first` is the first one of each chunk.
     """
-    found = np.zeros((len(own), len(first) - 1))
-    filled = np.flatnonzero(np.diff(first))
-    if len(filled):
-        cosines = (own @ rows.T).astype(np.float64)
-        found[:, filled] = np.maximum.reduceat(cosines, first[filled], axis=1)
-    return np.maximum(found, 0.0)
+    cosines = (own @ rows.T).astype(np.float64)
+    return np.maximum(np.maximum.reduceat(cosines, first, axis=1), 0.0)
 
 
 def logit(share: float) -> float:
