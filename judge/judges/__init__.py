@@ -1,13 +1,26 @@
 """Judges: each turns a request into one outcome per asked sentence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from judge.checks.mismatch import Mismatch
 from judge.messages import Lang, Messages, language_of
-from judge.records import Verdict
+from judge.records import Flag, JudgeOutcome, Judgment, Unscored, UnscoredReason, Verdict
 
+MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
 _COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
+
+
+def join(
+    parts: Sequence[Judgment], outcomes: Mapping[int, JudgeOutcome], flags: Iterable[Flag]
+) -> Judgment:
+    """Return the judgment with these outcomes and flags, and the calls and replies of its parts."""
+    return Judgment(
+        outcomes=outcomes,
+        calls=tuple(call for part in parts for call in part.calls),
+        replies=tuple(reply for part in parts for reply in part.replies),
+        flags=tuple(dict.fromkeys(flags)),
+    )
 
 
 def reason(key: str, sentence: str, words: Iterable[str] = (), **fields: str) -> str:

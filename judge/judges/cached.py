@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import AwareDatetime, ValidationError
 
+from judge.judges import join
 from judge.protocols import Judge, Store
 from judge.records import (
     Chunk,
@@ -124,7 +125,10 @@ class CachedJudge:
                 if fresh := _row(request, judgment, row):
                     await self._store.put({name: fresh.write()})
                 parts.append(judgment)
-        return _joined(parts, request.ask)
+        outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
+        raised = [flag for part in parts for flag in part.flags]
+        raised.sort(key=lambda flag: (flag.sentence is not None, flag.sentence))
+        return join(parts, {index: outcomes[index] for index in request.ask}, raised)
 
 
 def row_keys(
@@ -200,17 +204,6 @@ def _is_storable(verdict: Verdict, positions: set[str]) -> bool:
     """Return whether a language model gave the verdict, and each chunk in it exists."""
     chunks = {*verdict.supporting, *(each.chunk_id for each in verdict.evidence)}
     return verdict.source == "llm" and not verdict.fallback_from and chunks <= positions
-
-
-def _joined(parts: Sequence[Judgment], ask: Sequence[int]) -> Judgment:
-    outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
-    flags = [flag for part in parts for flag in part.flags]
-    return Judgment(
-        outcomes={index: outcomes[index] for index in ask},
-        calls=tuple(call for part in parts for call in part.calls),
-        replies=tuple(reply for part in parts for reply in part.replies),
-        flags=tuple(sorted(flags, key=lambda flag: (flag.sentence is not None, flag.sentence))),
-    )
 
 
 def _with_ids(judgment: Judgment, request: JudgeRequest) -> Judgment:

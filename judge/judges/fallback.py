@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
+from judge.judges import join
 from judge.protocols import Judge
 from judge.records import JudgeRequest, Judgment, Unscored, UnscoredReason, Verdict
 from judge.signature import Signature
@@ -48,9 +49,4 @@ class FallbackJudge:
         for index, failure in failed.items():
             if isinstance(verdict := second.outcomes.get(index), Verdict):
                 outcomes[index] = verdict.model_copy(update={"fallback_from": failure})
-        return Judgment(
-            outcomes=outcomes,
-            calls=(*first.calls, *second.calls),
-            replies=(*first.replies, *second.replies),
-            flags=(*first.flags, *second.flags),
-        )
+        return join((first, second), outcomes, (*first.flags, *second.flags))

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from judge.checks.quotes import flag_quotes, verify
+from judge.judges import MISSING, join
 from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
@@ -17,14 +18,11 @@ from judge.records import (
     Rules,
     Support,
     Unscored,
-    UnscoredReason,
     Verdict,
 )
 from judge.signature import Signature
 
 _DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
-_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
-_RULES: Final = Rules()
 
 
 @lru_cache
@@ -52,11 +50,7 @@ class RepeatedJudge:
     def signature(self) -> str:
         """The first judge's signature, and the most requests about a sentence."""
         first = self._first.signature
-        return _signed(first, first, self._askings)
-
-    @property
-    def _askings(self) -> int:
-        return 1 + len(self._others)
+        return _signed(first, first, 1 + len(self._others))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence, by majority if it was asked again."""
@@ -67,23 +61,18 @@ class RepeatedJudge:
         outcomes = dict(judgments[0].outcomes)
         flags = [flag for flag in judgments[0].flags if flag.sentence not in again]
         for index in again:
-            askings = [each.outcomes.get(index, _MISSING) for each in judgments]
+            askings = [each.outcomes.get(index, MISSING) for each in judgments]
             kept, outcomes[index] = _majority(askings)
             flags += (flag for flag in judgments[kept].flags if flag.sentence == index)
             if len(_votes(askings)) > 1:
                 flags.append(Flag(name=FlagName.FLIPPED, sentence=index))
-        return Judgment(
-            outcomes={index: self._sign(outcome) for index, outcome in outcomes.items()},
-            calls=tuple(call for each in judgments for call in each.calls),
-            replies=tuple(reply for each in judgments for reply in each.replies),
-            flags=tuple(flags),
-        )
+        signed = {index: self._sign(outcome) for index, outcome in outcomes.items()}
+        return join(judgments, signed, flags)
 
     async def _verified(self, judge: Judge, request: JudgeRequest) -> Judgment:
         """Return a judge's judgment with its quotes verified."""
         judgment = await judge.judge(request)
-        heavy, outcomes, chunks = weigh(request), judgment.outcomes, request.chunks
-        found = await apart(heavy, verify, outcomes, chunks, _RULES)
+        found = await apart(weigh(request), verify, judgment.outcomes, request.chunks, Rules())
         return judgment.model_copy(update={"outcomes": found})
 
     def _doubtful_sentences(self, outcomes: Mapping[int, JudgeOutcome]) -> Iterator[int]:
@@ -97,7 +86,7 @@ class RepeatedJudge:
     def _sign(self, outcome: JudgeOutcome) -> JudgeOutcome:
         if isinstance(outcome, Unscored):
             return outcome
-        made = _signed(self._first.signature, outcome.signature, self._askings)
+        made = _signed(self._first.signature, outcome.signature, 1 + len(self._others))
         return outcome.model_copy(update={"signature": made})
 
 

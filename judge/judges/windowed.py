@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from judge.judges import MISSING, join
 from judge.pool import apart, weigh
 from judge.protocols import Judge
 from judge.records import (
@@ -15,20 +16,12 @@ from judge.records import (
     Judgment,
     Support,
     Unscored,
-    UnscoredReason,
     Verdict,
 )
 from judge.text.fold import estimate_tokens
 from judge.text.pieces import pieces
 
-_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
-_DECIDES: Final = (
-    Support.FULL,
-    Support.CONTRADICTED,
-    Support.PARTIAL,
-    Support.NONE,
-    Support.NO_CLAIM,
-)
+_DECIDES: Final = tuple(map(Support, ("full", "contradicted", "partial", "none", "no_claim")))
 _BEST_CITED: Final = (Support.FULL, Support.PARTIAL, Support.CONTRADICTED, Support.NONE)
 
 
@@ -59,19 +52,14 @@ class WindowedJudge:
         outcomes: dict[int, JudgeOutcome] = {}
         flags = [flag for judgment in judgments for flag in judgment.flags]
         for index in request.ask:
-            found = [judgment.outcomes.get(index, _MISSING) for judgment in judgments]
+            found = [judgment.outcomes.get(index, MISSING) for judgment in judgments]
             outcomes[index] = merge(found, [index in part.cites for part in parts])
             verdicts = [outcome for outcome in found if isinstance(outcome, Verdict)]
             if {Support.FULL, Support.CONTRADICTED} <= {each.support for each in verdicts}:
                 flags.append(Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=index))
             if isinstance(outcomes[index], Verdict) and len(verdicts) < len(found):
                 flags.append(Flag(name=FlagName.UNJUDGED_EVIDENCE, sentence=index))
-        return Judgment(
-            outcomes=outcomes,
-            calls=tuple(call for judgment in judgments for call in judgment.calls),
-            replies=tuple(reply for judgment in judgments for reply in judgment.replies),
-            flags=tuple(dict.fromkeys(flags)),
-        )
+        return join(judgments, outcomes, flags)
 
 
 def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutcome:
@@ -80,8 +68,8 @@ def merge(outcomes: Sequence[JudgeOutcome], cited: Sequence[bool]) -> JudgeOutco
     The first rule that holds decides: any full → full; any Unscored → that; any contradicted →
     contradicted; any partial → partial; any none → none; else no_claim. But an Unscored window with
     a cited chunk comes before full, because citations that were not judged would count as
-    unsupported. Evidence and reason are those of the windows that gave the label. `supporting` is
-    the union over all windows, and `cited_support` the best one of the windows with a cited chunk.
+    unsupported. `supporting` is the union over all windows, and `cited_support` the best one of the
+    windows with a cited chunk; all else is that of the windows that gave the label.
     """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     labels = {verdict.support for verdict in verdicts}
