@@ -13,7 +13,7 @@ from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
 from judge.text.words import blank_markup
 
-EDITION: Final = "12"
+EDITION: Final = "13"
 """Raised with every change that finds other mismatches, also in a word list."""
 _MOST: Final = 200
 """The most values of one sentence that are looked up; a table has more."""

@@ -24,13 +24,12 @@ _TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 SPELLED: Final = {word: value for value, word in enumerate(_ONES.split())} | {
     word: 10 * value for value, word in enumerate(_TENS.split(), 2)
 }
-"""English words of one number each."""
 _SCALES: Final = {
     "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9,
     "mn": 1e6, "mln": 1e6, "tn": 1e12, "trn": 1e12, "crore": 1e7, "lakh": 1e5, "dozen": 12,
 }  # fmt: skip
 _LETTER_SCALES: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
-"""Scales that are also units: behind a currency they are scales, elsewhere only `5k`."""
+"""Scales behind a currency; elsewhere they are units, but for `5k`."""
 _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0, "两": 2, "兩": 2,
 }  # fmt: skip
@@ -39,7 +38,6 @@ _HAN_SCALES: Final = dict(
 )
 _MYRIADS: Final = "亿億万萬"
 HAN_NUMERALS: Final = "".join((*_HAN, *_HAN_SCALES))
-"""The characters of Chinese numerals, as the inside of a regular expression's brackets."""
 _MEASURES: Final = frozenset(
     "个個位名人次年月日天号號岁歲小分秒周週元块塊美角吨公千米里克斤升倍成种種类類项項件家所条條第届屆代"
     "层層楼樓部本篇章节節页頁点點度级級期季股只隻头頭辆輛台架艘座间間张張片％%"
@@ -61,7 +59,6 @@ class Unit(NamedTuple):
     kind: str
     """`length`, `usd`, `percent`: values of one kind can be compared."""
     factor: float
-    """Above 0."""
 
 
 _BARE: Final = Unit("", 1.0)
@@ -97,16 +94,13 @@ class Value:
     start: int
     """The offset of the first character, a currency sign included."""
     end: int
-    """The offset after the last character, the unit included."""
+    """The offset after its unit."""
     readings: tuple[Amount | Day, ...]
     """The possible values: `2010` is a year or a number. A decade, `the 1990s`, has none."""
     certain: bool = True
     """False where it may be no value, `one`, `half`, `B12` or `May`."""
     leeway: float = 0.0
-    """Half a unit of the last digit, zeros at the end aside, in the unit as written.
-
-    50,000 for `3.5 million`, 50 for `3,500`, at most 5 % where the text writes zeros out.
-    """
+    """Half a unit of the last digit but zeros: 50,000 for `3.5 million`, 50 for `3,500`."""
 
 
 def values(text: str) -> list[Value]:
@@ -135,7 +129,7 @@ _START: Final = re.compile(
 )
 """The places where a value may begin; the slower patterns are tried only there."""
 _WORDS: Final = frozenset((
-    *SPELLED, "a", "an", "half", "quarter", "noon", "midday", "midnight", "sept",
+    *SPELLED, "a", "an", "half", "noon", "midday", "midnight", "sept",
     "tue", "tues", "wed", "thu", "thur", "thurs", "mon", "fri",
     "sat", "sun", *(name.lower() for name in (*month_name, *month_abbr)),
     *(f"{name.lower()}{ending}" for name in day_name for ending in ("", "s")),
@@ -145,7 +139,6 @@ _WORDS: Final = frozenset((
 
 # Clock times.
 
-_HOUR_WORD: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _SMALL_HAN: Final = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,3})"
 _TO: Final = r"\s?(?:[-–—~～至到]|to|and|until)\s?"
 _CLOCK_TIME: Final = lazy_pattern(
@@ -154,9 +147,7 @@ _CLOCK_TIME: Final = lazy_pattern(
         (?: (?P<from>\d{{1,2}}) (?:[:.](?P<from_minute>[0-5]\d))? {_TO} )?
         (?P<hour>\d{{1,2}}) (?:[:.](?P<minute>[0-5]\d))? \s? (?P<half>[ap])\.?\s?m (?![^\W_])
       | (?P<plain>[01]?\d|2[0-4]) [:：] (?P<plain_minute>[0-5]\d) (?![\d:]|[.,]\d) )
-    | (?<![^\W_]) (?: (?P<whole>\d{{1,2}}|{_HOUR_WORD}) \s? o['’]clock
-      | (?P<part>half|quarter) \s (?P<side>past|to) \s (?P<past>\d{{1,2}}|{_HOUR_WORD})
-      | (?:12\s)? (?P<named>noon|midday|midnight) ) (?![^\W_])
+    | (?<![^\W_]) (?:12\s)? (?P<named>noon|midday|midnight) (?![^\W_])
     | (?P<han_named>正午|午夜)
     | (?P<day>上午|早上|早晨|清晨|凌晨|中午|下午|傍晚|晚上|晚间|夜里|夜间)? \s?
       (?<![.\d第]) (?P<han>{_SMALL_HAN}) \s? [点點时時] (?! 间|候|期|代|建议|意见|要求 )
@@ -203,13 +194,8 @@ def _times(match: re.Match[str]) -> Iterator[tuple[int, ...]]:
         hour, minute = int(match["plain"]) % _HOURS, int(match["plain_minute"])
         early = match["plain"].startswith("0")
         yield (hour * _HOUR + minute,) if early else _either(hour, minute)
-    elif match["han"]:
-        yield _han_time(match)
     else:
-        hour = int(number(match["whole"] or match["past"]))
-        off = {"half": 30, "quarter": 15}.get((match["part"] or "").lower(), 0)
-        early = (match["side"] or "").lower() == "to"
-        yield _either((hour - early) % _HOURS, _HOUR - off if early else off)
+        yield _han_time(match)
 
 
 def _han_time(match: re.Match[str]) -> tuple[int, ...]:
@@ -293,7 +279,7 @@ def _read_date(text: str, at: int) -> list[Value]:
 
 
 def _weekdays(match: re.Match[str]) -> list[Value]:
-    """Return a weekday, or both ends of a range and, not certain, the days between them."""
+    """Return a weekday, or the days of a range, of which those between its ends are not certain."""
     first, last = _weekday(match["weekday"]), _weekday(match["last"] or match["weekday"])
     whole = "day" in match["weekday"].lower() or not match["weekday"].isascii()
     days = [Day(weekday=day % 7) for day in range(first, first + 1 + (last - first) % 7)]
@@ -393,8 +379,6 @@ _NUMBER: Final = lazy_pattern(
 _HAN_PARTS: Final = re.compile(rf"(\d*)([{_HAN_SCALE}]+)")
 _SEPARATORS: Final = str.maketrans("", "", ",， ")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
-_HALF_BEFORE_UNIT: Final = re.compile(r" and a half(?= )|个半(?=小时|钟头)")
-_HALF_BEHIND_UNIT: Final = re.compile(r" and a half(?![^\W_])|(?<=[年天])半")
 _NAME: Final = re.compile(
     r"(?:[A-Za-z]-?|[\[#@_=&\\]|[A-Za-z0-9]/|\d[.:]"
     r"|(?<![^\W_])(?:step|section|chapter|page|table|figure|option|question)s?[ ])\Z",
@@ -464,12 +448,8 @@ def _read_number(text: str, at: int) -> list[Value]:
     leeway = _leeway(text[at:end], amount, scale)
     if ordinal := _ORDINAL.match(text, end) if match["digits"] else None:
         end = ordinal.end()
-    elif half := _HALF_BEFORE_UNIT.match(text, end):
-        amount, end, leeway = amount + 0.5, half.end(), 0.0
     start, (units, end) = at, ((), end) if ordinal or currency else _unit(text, end)
     counted = bool(currency or units or text[end : end + 1] in _MEASURES)
-    if units and (half := _HALF_BEHIND_UNIT.match(text, end)):
-        amount, end, leeway = amount + 0.5, half.end(), 0.0
     if currency:
         units, start = currency
     readings: tuple[Amount | Day, ...] = tuple(

@@ -33,7 +33,6 @@ SAME = [
     ("It starts at 7:30 PM.", "It starts at 19:30."),
     ("晚上11点半开始。", "23:30开始。"),
     ("It is on Sat between 8 a.m. and 1 p.m.", "It is held every Saturday from 8:00 to 13:00."),
-    ("It opens at half past six.", "It opens at 6:30."),
     ("It is open on Wednesday.", "It is open Mon to Fri."),
     # What is another unit or writing of the same.
     ("The port runs at 3000 Mbps.", "The port runs at 3 Gbps."),

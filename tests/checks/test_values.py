@@ -23,7 +23,7 @@ AMOUNTS: list[tuple[str, list[tuple[float, str]]]] = [
     ("5 km, 5公里, 5000 metres, 5 kilometres wide", [(5000, "length")] * 4),
     ("12 months; 1-year-old; 1岁; a year", [(12, "months")] * 4),
     ("半年, half a year, 6个月", [(6, "months")] * 3),
-    ("90 minutes, an hour and a half, one and a half hours, 一个半小时", [(5400, "time")] * 4),
+    ("90 minutes, 1.5 hours, 1.5小时", [(5400, "time")] * 3),
     ("2 kg, 2千克重", [(2000, "mass")] * 2),
     ("40-hour week, 40小时", [(144_000, "time")] * 2),
     ("20 °C, 20°C, 20 degrees Celsius, 20摄氏度", [(20, "celsius")] * 4),
@@ -37,7 +37,8 @@ AMOUNTS: list[tuple[str, list[tuple[float, str]]]] = [
     ("the \u017fixth century", []),
     # Clock times in minutes; both halves of the day where the text does not say which.
     ("9:30 p.m., 21:30, 晚上九点半", [(1290, "clock")] * 3),
-    ("at half past six, 六点半", [(390, "clock")] * 2),
+    ("noon, 正午", [(720, "clock")] * 2),
+    ("六点半", [(390, "clock")]),
     ("from 7 to 10 am", [(420, "clock"), (600, "clock")]),
 ]  # fmt: skip
 DAYS: dict[str, list[Day]] = {
