@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import product
 from typing import Final, NamedTuple
 
 from judge.checks.polarity import Copies, Copy, contrast
@@ -15,8 +14,9 @@ from judge.text.words import blank_markup
 
 EDITION: Final = "13"
 """Raised with every change that finds other mismatches, also in a word list."""
-_MOST: Final = 200
-"""The most values of one sentence that are looked up; a table has more."""
+_MOST_VALUES: Final = 200
+"""The most values of one sentence that are looked up."""
+_ROUNDING_ERROR: Final = 1e-9
 _COUNTS: Final = range(13)
 """Such a number without a unit may be the answer's own count of the items in a passage."""
 _LONGEST_CACHED: Final = 4_096
@@ -82,12 +82,11 @@ def _compare(source: "Source", index: int) -> Iterator[Mismatch]:
 
 
 class TableRow(NamedTuple):
-    """A row of a table in Markdown."""
+    """A row of a table in Markdown; its first cell names it."""
 
     columns: Sequence[str]
     """The names of the columns in lower case; empty for a table without a header."""
     cells: Sequence[str]
-    """The cells; the first one names the row."""
 
     def cell_below(self, other: "TableRow", at: int) -> str | None:
         """Return the cell in the column of cell `at` of another row: by name, else by position."""
@@ -168,7 +167,7 @@ class Source:
         self._values: dict[int, list[Value]] = {}
 
     def plain_text(self, index: int) -> str:
-        """Return a sentence whose markup is blanked."""
+        """Return a sentence with blanked markup."""
         if index not in self._plain:
             self._plain[index] = blank_markup(self._request.claim(index))
         return self._plain[index]
@@ -176,7 +175,7 @@ class Source:
     def values(self, index: int) -> list[Value]:
         """Return the values of a sentence."""
         if index not in self._values:
-            self._values[index] = values(self.plain_text(index))[:_MOST]
+            self._values[index] = values(self.plain_text(index))[:_MOST_VALUES]
         return self._values[index]
 
     def repeats(self, index: int) -> bool:
@@ -208,12 +207,9 @@ class Source:
         return "\n\0\n".join(self._texts)
 
     @cached_property
-    def _evidence(self) -> list[str]:
-        return [*self._texts, self._request.query]
-
-    @cached_property
     def _index(self) -> "ValueIndex":
-        return ValueIndex(each for text in self._evidence for each in read_values(text))
+        evidence = (*self._texts, self._request.query)
+        return ValueIndex(each for text in evidence for each in read_values(text))
 
     def has(self, index: int, value: Value) -> bool:
         """Return whether the evidence has a value of a sentence.
@@ -261,17 +257,12 @@ _JOINED: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 10)
-def _read_cached(text: str) -> list[Value]:
-    return values(text)
+_read_cached: Final = lru_cache(maxsize=1 << 10)(values)
 
 
 def read_values(text: str) -> list[Value]:
     """Return the values of a text; those of recent short texts are cached."""
     return _read_cached(text) if len(text) <= _LONGEST_CACHED else values(text)
-
-
-_SAME: Final = 1e-9
 
 
 class ValueIndex:
@@ -310,28 +301,21 @@ class ValueIndex:
 
         `3 May 2021` follows from `3 May` and `2021`, yet not from `3 May 2020` and `2021`.
         """
-        return day in self._weaker or (
+        yearless = day._replace(year=None)
+        return any(_follows(day, each) for each in self._days) or (
             day.month is not None
-            and Day(day.year) in self._weaker
-            and day._replace(year=None) in self._yearless
+            and any(each.year == day.year for each in self._days)
+            and any(_follows(yearless, each) for each in self._days if each.year is None)
         )
 
-    @cached_property
-    def _weaker(self) -> frozenset[Day]:
-        return _follow(self._days)
 
-    @cached_property
-    def _yearless(self) -> frozenset[Day]:
-        return _follow(day for day in self._days if day.year is None)
-
-
-def _follow(days: Iterable[Day]) -> frozenset[Day]:
-    """Return all that follows from some days: `May 2021` and `3 May` from `3 May 2021`."""
-    return frozenset(Day(*parts) for day in days for parts in product(*({p, None} for p in day)))
+def _follows(day: Day, other: Day) -> bool:
+    """Return whether a day follows from another: `May 2021` and `3 May` from `3 May 2021`."""
+    return all(part in {None, whole} for part, whole in zip(day, other, strict=True))
 
 
 def _has_near(amounts: Sequence[float], amount: float, off: float) -> bool:
     """Return whether one of the ascending amounts is at most `off` away."""
-    off += _SAME * abs(amount)
+    off += _ROUNDING_ERROR * abs(amount)
     place = bisect_left(amounts, amount - off)
     return place < len(amounts) and amounts[place] <= amount + off

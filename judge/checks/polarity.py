@@ -31,28 +31,21 @@ _VALUE_WEIGHT: Final = 0.5
 _LEAST_WEIGHT: Final = 1e-9
 _DENYING: Final = frozenset(("deny", "deny-all"))
 _RULES: Final = frozenset(("must", "must-not", "forbid", "may", "need-not"))
-_OTHERWISE: Final = frozenset(
-    map(
-        frozenset,
-        (
-            ("must", "must-not"),
-            ("must", "need-not"),
-            ("may", "must-not"),
-            ("need-not", "must-not"),
-            ("must", "may"),
-        ),
-    )
-)
-"""Pairs of rules that exclude each other."""
+_EXCLUSIVE_RULES: Final = {
+    frozenset({"must", "must-not"}),
+    frozenset({"must", "need-not"}),
+    frozenset({"may", "must-not"}),
+    frozenset({"need-not", "must-not"}),
+    frozenset({"must", "may"}),
+}
 _AGAINST: Final = _DENYING | {"must-not", "forbid", "need-not"}
 
 
 class Pole(NamedTuple):
-    """One end of a scale."""
+    """One end, 0 or 1, of a scale."""
 
     scale: str
     end: int
-    """0 or 1."""
 
 
 ALL: Final = Pole("some", 0)
@@ -61,10 +54,9 @@ SOME: Final = Pole("some", 1)
 
 
 class Mark(NamedTuple):
-    """A word of grammar that governs others."""
+    """A word of grammar that governs others, of a class of the table."""
 
     name: str
-    """The class in the table."""
     start: int
     end: int
 
@@ -78,13 +70,12 @@ class Token(NamedTuple):
     end: int
     weight: float
     poles: tuple[Pole, ...]
-    """The ends of scales that it is."""
     marks: tuple[Mark, ...]
     """The marks between the token before it and this one."""
 
 
 class Contrast(NamedTuple):
-    """The words of a claim, and the words of its near-copy that contradict them."""
+    """The words of a claim, and those of its near-copy that contradict them."""
 
     words: str
     instead: str
@@ -98,16 +89,6 @@ class Sentence:
         self.tokens = tuple(_tokens(text))
         self.keys = [token.key for token in self.tokens]
         self.weight = sum(token.weight for token in self.tokens)
-
-    def most_in_common(self, other: "Sentence") -> float:
-        """Return an upper bound of the share of words that `compare` finds in common."""
-        both = {*self.keys} & {*other.keys}
-        common = sum(
-            token.weight
-            for token in (*self.tokens, *other.tokens)
-            if token.key in both or token.poles or _is_value(token)
-        )
-        return common / max(self.weight + other.weight, _LEAST_WEIGHT)
 
     def has(self, name: str) -> bool:
         """Return whether it has a mark of a class."""
@@ -135,25 +116,23 @@ class Copies:
     def __init__(self, texts: Iterable[str]) -> None:
         cut = [_cut_cached(text) if len(text) <= _LONGEST_CACHED else _cut(text) for text in texts]
         self._sentences = list(chain.from_iterable(cut))
-        self._with: defaultdict[str, list[int]] = defaultdict(list)
-        """The sentences that have a stem."""
+        self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
         for at, (_, own) in enumerate(self._sentences):
             for each in own:
-                self._with[each].append(at)
+                self._by_stem[each].append(at)
 
     def near(self, claim: str) -> list[Copy]:
         """Return the near-copies of a claim, the nearest first."""
         if len(claim) > 2 * LONGEST:
             return []
         mine = frozenset(stems(claim))
-        common = Counter(chain.from_iterable(self._with.get(each, ()) for each in mine))
+        common = Counter(chain.from_iterable(self._by_stem.get(each, ()) for each in mine))
         shares = (
             (2 * many / (len(mine) + len(self._sentences[at][1])), at)
             for at, many in common.items()
         )
         likely = nsmallest(_COMPARED, ((-share, at) for share, at in shares if share >= _SHARED))
-        own, others = read(claim), [read(self._sentences[at][0]) for _, at in likely]
-        found = [compare(own, other) for other in others if own.most_in_common(other) >= NEAR]
+        found = [compare(read(claim), read(self._sentences[at][0])) for _, at in likely]
         return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 
 
@@ -231,7 +210,7 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
     denials += None in rules and "must-not" in rules
     if denials % 2 and not against and any(token.poles for token in alone):
         return None  # `has ended` may stand for `no longer is`.
-    if rules in _OTHERWISE and denials % 2 == 0:
+    if rules in _EXCLUSIVE_RULES and denials % 2 == 0:
         return _worded(own, other, pairs, _RULES)
     if denials % 2 and not (None in rules and "need-not" in rules):
         if against:
@@ -317,7 +296,6 @@ class Entry(NamedTuple):
     """The stem, or the digits of a number."""
     weight: float
     mark: str = ""
-    """The class of the mark that it is."""
     poles: tuple[Pole, ...] = ()
 
 
@@ -329,7 +307,7 @@ def _look_up(text: str, found: Sequence[tuple[str, int]], at: int) -> tuple[Entr
         for word, entry in known.han.get(written, ()):
             if text.startswith(word, start):
                 return entry, len(word)
-    elif written != "May" and _spelled(written) in known.begins:
+    elif written != "May" and _spelled(written) in known.first_words:
         words = [_spelled(each) for each, _ in found[at : at + known.longest]]
         for many in range(len(words), 0, -1):
             phrase = known.english.get(" ".join(words[:many]))
@@ -360,8 +338,7 @@ class Lexicon(NamedTuple):
 
     english: dict[str, Entry]
     """The marks and the phrases, by their words."""
-    begins: frozenset[str]
-    """The first words of the marks and phrases."""
+    first_words: frozenset[str]
     longest: int
     """The most words of a mark or phrase."""
     poles: dict[str, tuple[Pole, ...]]
