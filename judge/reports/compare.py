@@ -25,10 +25,10 @@ from judge.records.summary import FIELDS, OFFLINE
 from judge.reports.gate import (
     GATED,
     LOWER_LOSS,
-    Loss,
     LossGate,
     doubted,
     hold_loss,
+    loss_of,
     measured,
 )
 from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures
@@ -106,7 +106,7 @@ def compare_runs(
     last = found[-1]
     if by is not None and not any(each.slices.keys() - {WITHOUT} for each in found):
         raise ConfigError(f"--by {by!r}: no answer of {names[0]} has such metadata")
-    gates = [hold_loss(gate, _loss(last, gate.name, sides)) for gate in losses]
+    gates = [hold_loss(gate, loss_of(last.scores[gate.name], sides[gate.name])) for gate in losses]
     return RunComparison(
         runs=tuple(
             RunLine(
@@ -188,7 +188,8 @@ def loss_lines(report: RunComparison) -> Iterator[str]:
     """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
     say, last = Messages.of("compare", "say"), report.differences[-1]
     for name in dict.fromkeys(gate.name for gate in report.gates):
-        loss, found = _loss(last, name, report.sides), last.scores[name]
+        found = last.scores[name]
+        loss = loss_of(found, report.sides[name])
         if loss is None or found is None:
             continue
         values = {key: f"{value:+.3f}" for key, value in loss._asdict().items()}
@@ -199,11 +200,6 @@ def loss_lines(report: RunComparison) -> Iterator[str]:
                 # As many questions would have this distance of the mean from its limit again.
                 passes = f"{gate.bound + loss.mean - loss.low:.3f}"
                 yield say("passes", name=name, bound=f"{gate.bound:g}", passes=passes)
-
-
-def _loss(last: Differences, name: str, sides: Mapping[str, Side]) -> Loss | None:
-    found = last.scores[name]
-    return Loss.of(found, sides[name]) if found else None
 
 
 def findings(scores: Mapping[str, ScoreDifference | None]) -> Iterator[str]:

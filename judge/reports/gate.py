@@ -51,7 +51,6 @@ _FALLBACK: Final = "_with_fallback"
 _SOME_ANSWERS: Final = re.compile(r"mean over (\d+) of (\d+) answers")
 _NOTHING: Final = "nothing to measure"
 _ROUNDING: Final = 1e-9
-"""The sum of .6, .7 and .8 depends on their order; differences up to this do not count."""
 
 
 class Gate(NamedTuple):
@@ -74,11 +73,7 @@ class Gate(NamedTuple):
 def parse_gate(
     text: str, side: Side = "least", *, strict: bool = False, names: Collection[str] = GATED
 ) -> Gate:
-    """Read a gate `NAME=X` with X from 0 to 1.
-
-    Raises:
-        ConfigError: there is no such score, its bound is of the other side, or X is out of range.
-    """
+    """Read a gate `NAME=X` with X from 0 to 1; raise ConfigError if it is none of this side."""
     option = f"{OPTIONS[side]} {text!r}"
     gate = Gate(*_name_and_bound(text, option, names), strict)
     if gate.side != side:
@@ -97,7 +92,6 @@ class LossGate(NamedTuple):
     """The largest loss of a score from one run to a later one that passes."""
 
     name: str
-    """The score."""
     most: float
     of_mean: bool = False
     """Compare the mean loss, not the lower limit of its 95 % interval."""
@@ -141,11 +135,7 @@ class Gates(NamedTuple):
         strict: bool = False,
         names: Collection[str] = GATED,
     ) -> Self:
-        """Read the gates of both options.
-
-        Raises:
-            ConfigError: a gate cannot be read, or could not fail.
-        """
+        """Read the gates of both options; raise ConfigError if one is wrong or could not fail."""
         gates = [
             parse_gate(text, side, strict=strict, names=names)
             for side, own in texts.items()
@@ -181,7 +171,7 @@ class Gates(NamedTuple):
         interval: Mapping[str, Interval | None],
         what: str = "mean over queries",
     ) -> tuple[GateResult, ...]:
-        """Compare means in which no failure is hidden, and which `what` names, with the gates."""
+        """Compare means, called `what`, in which no failure is hidden, with the gates."""
         results = []
         for gate in self.bounds:
             value, limits, compared = mean[gate.name], interval[gate.name], what
@@ -194,11 +184,7 @@ class Gates(NamedTuple):
 
 
 def hold(gate: Gate, summary: Summary) -> GateResult:
-    """Compare the totals with a gate.
-
-    The macro mean counts. For a strict gate, it is the worse limit of its 95 % interval, with every
-    failure counted against the score.
-    """
+    """Compare the macro mean with a gate; for a strict one, its worse limit, failures counted."""
     score, bounds = _scored(gate.name, summary)
     value: float | None = None
     if score is None:
@@ -226,19 +212,17 @@ class Loss(NamedTuple):
     low: float
     high: float
 
-    @classmethod
-    def of(cls, found: ScoreDifference, side: Side) -> Self:
-        """Return the loss in a difference; `side` is `least` if more of the score is better."""
-        mean, low, high = found.difference, found.interval.low, found.interval.high
-        return cls(-mean, -high, -low) if side == "least" else cls(mean, low, high)
+
+def loss_of(found: ScoreDifference | None, side: Side) -> Loss | None:
+    """Return the loss in a difference; `side` is `least` if more of the score is better."""
+    if found is None:
+        return None
+    mean, low, high = found.difference, found.interval.low, found.interval.high
+    return Loss(-mean, -high, -low) if side == "least" else Loss(mean, low, high)
 
 
 def hold_loss(gate: LossGate, loss: Loss | None) -> GateResult:
-    """Compare a loss with a gate; None if nothing was measured.
-
-    The gate fails if the mean loss, or the lower limit of its 95 % interval, is above the bound.
-    The lower limit is above a true loss of just that size in one of forty comparisons.
-    """
+    """Compare the mean loss, or the lower limit of its interval, with a gate."""
     if loss is None:
         return _result(gate.name, "most", gate.most, None, _NOTHING)
     value, what = (loss.mean, "mean loss") if gate.of_mean else (loss.low, LOWER_LOSS)
