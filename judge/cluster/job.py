@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -60,39 +61,36 @@ _BLOCKS_AT_A_TIME: Final = 2
 """Blocks that an actor scores at a time, so that it is not idle at the end of one."""
 
 
+@dataclass(eq=False)
 class ClusterJob:
     """Scores files into one run folder with Ray, from the start or from where it was interrupted.
 
     The whole input is checked before the first answer is judged. All machines must share the
     folder.
-
-    Args:
-        source: a file, a folder, a pattern, or an address such as `s3://bucket/prefix`.
-        folder: the run folder.
-        config: settings; `concurrency` is that of each replica, rates are divided among them.
-        address: of a Ray cluster, as `ray.init` takes it; by default one is started here.
-        replicas: actors that score; by default one for each CPU, or one if a server judges.
-        force: as in `Job`; so are the next two.
     """
 
-    def __init__(
-        self,
-        source: str,
-        folder: Path,
-        config: Config,
-        *,
-        address: str | None = None,
-        replicas: int | None = None,
-        force: bool = False,
-        skip_bad_lines: bool = False,
-        gates: Gates | None = None,
-    ) -> None:
-        self._source = source if is_address(source) else str(Path(source).absolute())
-        self._given, self._folder = source, folder.absolute()
-        self._config = config
-        self._address, self._replicas = address, replicas
-        self._force, self._skip = force, skip_bad_lines
-        self._gates = gates or Gates()
+    source: str
+    """A file, a folder, a pattern, or an address such as `s3://bucket/prefix`."""
+    folder: Path
+    """The run folder."""
+    config: Config
+    """The settings; `concurrency` is that of each replica, rates are divided among them."""
+    _: KW_ONLY
+    address: str | None = None
+    """Of a Ray cluster, as `ray.init` takes it; by default one is started here."""
+    replicas: int | None = None
+    """Actors that score; by default one for each CPU, or one if a server judges."""
+    force: bool = False
+    """As in `Job`; so are the next two."""
+    skip_bad_lines: bool = False
+    gates: Gates = field(default_factory=Gates)
+
+    def __post_init__(self) -> None:
+        self._path = self.source if is_address(self.source) else str(Path(self.source).absolute())
+        self._folder = self.folder.absolute()
+        self._totals = Totals(max_unscored=self.config.max_unscored)
+        self._answers = 0
+        self._watcher = Watcher()
 
     def stop(self, _: BaseException) -> bool:
         """Return False: shards are resumed, so nothing needs to be waited for."""
@@ -105,24 +103,25 @@ class ClusterJob:
             WorkerLost: workers died of a block as often as Ray tried it, or Ray is gone.
         """
         began = time.monotonic()
-        watcher = watcher or Watcher()
-        if self._given == PIPED:
+        self._watcher = watcher = watcher or self._watcher
+        if self.source == PIPED:
             raise InputError("--engine ray reads files, each of them twice; save it to one")
-        files = input_files(self._source)
+        files = input_files(self._path)
         with (
-            RunFolder(self._folder, force=self._force, sharded=True) as folder,
+            RunFolder(self._folder, force=self.force, sharded=True) as folder,
             ExitStack() as stack,
         ):
             for each in files:
                 folder.refuse_source(each.address)
-            folder.refuse_source(self._source)
+            folder.refuse_source(self._path)
             with _ticking(watcher, "connecting to Ray"):
-                stack.enter_context(_connected(self._address))
-            replicas = self._replicas or self._default_replicas()
+                stack.enter_context(_connected(self.address))
+            default = 1 if self.config.asks_server else ray.cluster_resources().get("CPU", 1)
+            replicas = self.replicas or max(1, int(default))
             plan = Plan(
-                portable(self._config, replicas).model_dump_json(),
+                portable(self.config, replicas).model_dump_json(),
                 str(self._folder),
-                skip=self._skip,
+                skip=self.skip_bad_lines,
                 needs_qid=len(files) > 1,
             )
             with _ticking(watcher, "checking the input"):
@@ -130,27 +129,23 @@ class ClusterJob:
             made_from = self._input(checked)
             record = asyncio.run(self._record(made_from))
             folder.begin(record)
-            if self._skip:
+            if self.skip_bad_lines:
                 rejected = (bad.as_json() for file in checked for bad in file.rejected)
                 folder.write_lines(REJECTED, rejected)
-            tally = _Tally(self._folder, Totals(max_unscored=self._config.max_unscored), watcher)
-            rest = self._resume([each for file in checked for each in file.blocks], tally, record)
-            resumed = tally.answers
-            earlier = with_cost(tally.totals.spent(), self._config) if resumed else None
+            rest = self._resume([each for file in checked for each in file.blocks], record)
+            resumed = self._answers
+            earlier = with_cost(self._totals.spent(), self.config) if resumed else None
             with _ticking(watcher):
                 for block in _scored(plan, files, rest, replicas):
-                    tally.add(block)
-            if tally.answers != made_from.samples:
-                what = f"{tally.answers:,} of {made_from.samples:,} answers came back"
+                    self._add(block)
+            if self._answers != made_from.samples:
+                what = f"{self._answers:,} of {made_from.samples:,} answers came back"
                 raise WorkerLost(f"{what}; the same command goes on from there")
-            summary = self._gates.hold(priced(tally.totals.summary(), self._config))
+            summary = self.gates.hold(priced(self._totals.summary(), self.config))
             seconds = round(time.monotonic() - began, 3)
             ended = {"finished": now(), "seconds": seconds, "resumed": resumed, "earlier": earlier}
             folder.finish(summary, record.model_copy(update=ended))
             return summary
-
-    def _default_replicas(self) -> int:
-        return 1 if self._config.asks_server else max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def _input(self, checked: list[CheckedFile]) -> RunInput:
         """Return what was read; raise InputError if it holds no sample, or a qid is not unique."""
@@ -159,60 +154,50 @@ class ClusterJob:
         if not samples:
             first = f"all {len(rejected)} lines are bad; the first: " if rejected else ""
             what = f"{first}{rejected[0].error}" if rejected else f"holds no sample; {FORMS}"
-            raise InputError(what, path=self._given)
+            raise InputError(what, path=self.source)
         counts = Counter(qid for file in checked for qid in file.qids)
         if len(counts) < samples:
             qid = counts.most_common(1)[0][0]
             what = f"more than one row has the qid {qid!r}; make each qid unique"
-            raise InputError(what, path=self._given, field="qid")
+            raise InputError(what, path=self.source, field="qid")
         return RunInput(
-            path=self._source,
+            path=self._path,
             sha256=hash_of_hashes([file.sha256 for file in checked]),
             samples=samples,
             rejected=len(rejected),
         )
 
     async def _record(self, scored: RunInput) -> RunRecord:
-        async with Evaluator(self._config) as evaluator:
-            record = run_record(evaluator, self._config, scored)
-        self._gates.expect(record.signature)
+        async with Evaluator(self.config) as evaluator:
+            record = run_record(evaluator, self.config, scored)
+        self.gates.expect(record.signature)
         return record
 
-    def _resume(
-        self, found: list[FoundBlock], tally: "_Tally", record: RunRecord
-    ) -> dict[str, FoundBlock]:
+    def _resume(self, found: list[FoundBlock], record: RunRecord) -> dict[str, FoundBlock]:
         """Add up the shards of an earlier session; return the blocks to score, by name."""
         names = {block.name for block in found}
         paths = {path.stem: path for path in shards(self._folder / SHARDS)}
         for name in paths.keys() - names:
             paths[name].unlink()  # another input's
         kept = sum(block.samples for block in found if block.name in paths)
-        tally.watcher.on_start(record, kept)
-        with _ticking(tally.watcher):
-            rest = [block for block in found if not (block.name in paths and tally.add(block))]
-        if tally.answers < kept:
-            tally.watcher.on_start(record, tally.answers)
+        self._watcher.on_start(record, kept)
+        with _ticking(self._watcher):
+            rest = [block for block in found if not (block.name in paths and self._add(block))]
+        if self._answers < kept:
+            self._watcher.on_start(record, self._answers)
         for block in rest:
             Shard(self._folder, block.name).forget_attempts()
         return {block.name: block for block in rest}
 
-
-class _Tally:
-    """Adds up the shards as they come."""
-
-    def __init__(self, folder: Path, totals: Totals, watcher: Watcher) -> None:
-        self.totals, self.watcher, self._folder = totals, watcher, folder
-        self.answers = 0
-
-    def add(self, block: FoundBlock) -> bool:
-        """Add the results of a block; return whether its shard is whole."""
+    def _add(self, block: FoundBlock) -> bool:
+        """Add the results of a block to the totals; return whether its shard is whole."""
         results = Shard(self._folder, block.name).results()
         if len(results) != block.samples:
             return False
         for result in results:
-            self.totals.add(result)
-            self.watcher.on_result(result)
-        self.answers += len(results)
+            self._totals.add(result)
+            self._watcher.on_result(result)
+        self._answers += len(results)
         return True
 
 

@@ -5,10 +5,11 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import IO, Final
 
@@ -20,7 +21,7 @@ from judge.inputs.files import InputName, is_address
 from judge.inputs.runs import REJECTED, RunFolder, has_bytes, misplaced
 from judge.inputs.samples import Rejected, check_samples, draw_samples, read_samples
 from judge.pool import cores
-from judge.records import Sample, SampleResult, Spent, Summary, UnscoredReason
+from judge.records import SampleResult, Spent, Summary, UnscoredReason
 from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
 from judge.reports.gate import Gates
@@ -59,48 +60,41 @@ class Watcher:
         """
 
 
+@dataclass(eq=False)
 class Job:
     """Scores one input into one run folder, from the start or from where it was interrupted.
 
     The whole input is checked before the first answer is judged, so that a bad line at the end
     costs nothing.
-
-    Args:
-        source: a file, folder, pattern or address; or an open stream, which is copied into the run
-            folder.
-        folder: the run folder.
-        config: settings.
-        evaluator: scores the samples; made from `config` by default.
-        force: replace a finished run, or an unfinished one that differs.
-        skip_bad_lines: write bad lines to `rejected.jsonl` and go on, instead of failing.
-        limit: score a random sample of this many answers.
-        gates: bounds on the totals; their outcome is part of the summary.
     """
 
-    def __init__(
-        self,
-        source: str | Path | IO[bytes],
-        folder: Path,
-        config: Config,
-        *,
-        evaluator: Evaluator | None = None,
-        force: bool = False,
-        skip_bad_lines: bool = False,
-        limit: int | None = None,
-        gates: Gates | None = None,
-    ) -> None:
-        self._source = source
-        self._folder = folder
-        self._config = config
-        self._evaluator = evaluator or Evaluator(config)
-        self._force = force
-        self._skip = skip_bad_lines
-        self._limit = limit
-        self._gates = gates or Gates()
-        self._watcher = Watcher()
-        self._stop_reason: BaseException | None = None
-        self._set_deadline: Callable[[], object] | None = None
-        """Ends the scoring after `STOP_SECONDS`; null while nothing is being scored."""
+    source: str | Path | IO[bytes]
+    """A file, folder, pattern or address; an open stream is copied into the run folder."""
+    folder: Path
+    """The run folder."""
+    config: Config
+    """The settings."""
+    _: KW_ONLY
+    evaluator: Evaluator | None = None
+    """Scores the samples; made from `config` by default."""
+    force: bool = False
+    """Replace a finished run, or an unfinished one that differs."""
+    skip_bad_lines: bool = False
+    """Write bad lines to `rejected.jsonl` and go on, instead of failing."""
+    limit: int | None = None
+    """Score a random sample of this many answers."""
+    gates: Gates = field(default_factory=Gates)
+    """Bounds on the totals; their outcome is part of the summary."""
+    watcher: Watcher = field(default_factory=Watcher, init=False)
+    _stop_reason: BaseException | None = field(default=None, init=False)
+    _set_deadline: Callable[[], object] | None = field(default=None, init=False)
+    """Ends the scoring after `STOP_SECONDS`; null while nothing is being scored."""
+
+    def __post_init__(self) -> None:
+        config = self.config
+        self._evaluator = self.evaluator or Evaluator(config)
+        self._totals = Totals(max_unscored=config.max_unscored, limited=config.limited)
+        self._earlier: Spent | None = None
 
     def stop(self, reason: BaseException) -> bool:
         """Begin no more answers, wait `STOP_SECONDS` for those in flight, then raise `reason`.
@@ -122,11 +116,11 @@ class Job:
             JudgeUnavailable: the model cannot be reached at all.
             JudgeUnhealthy: the judge returns nothing usable; its last unscored results are dropped.
         """
-        self._watcher = watcher or self._watcher
+        self.watcher = watcher or self.watcher
         began = time.monotonic()
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as bad,
-            RunFolder(self._folder, force=self._force) as folder,
+            RunFolder(self.folder, force=self.force) as folder,
         ):
             # Outside the event loop, which would delay a Ctrl-C until a blocking read has ended.
             path, made_from = self._check(folder, bad)
@@ -144,16 +138,16 @@ class Job:
             bad.write(line.as_json())
 
         source: InputName
-        if isinstance(self._source, str | Path):
-            folder.refuse_source(self._source)
-            source = self._source
+        if isinstance(self.source, str | Path):
+            folder.refuse_source(self.source)
+            source = self.source
             path = source if is_address(source) else Path(source).absolute()
         else:
-            source, path = folder.take(self._source), folder.input
-        on_bad = reject if self._skip else None
-        checked = check_samples(source, on_bad=on_bad, mapping=self._config.map)
+            source, path = folder.take(self.source), folder.input
+        on_bad = reject if self.skip_bad_lines else None
+        checked = check_samples(source, on_bad=on_bad, mapping=self.config.map)
         bad.seek(0)
-        samples = min(checked.samples, self._limit or checked.samples)
+        samples = min(checked.samples, self.limit or checked.samples)
         return path, RunInput(
             # A file's name is bytes, and need not be text.
             path=os.fsencode(path).decode(errors="backslashreplace"),
@@ -165,41 +159,32 @@ class Job:
 
     def _workers(self, samples: int) -> int:
         # One process is faster if a server judges: tests/bench/calls.py measures it.
-        pays = samples >= _MIN_ANSWERS_FOR_WORKERS and not self._config.asks_server
+        pays = samples >= _MIN_ANSWERS_FOR_WORKERS and not self.config.asks_server
         default = min(cores(), _MAX_DEFAULT_WORKERS) if pays else 1
-        return min(self._config.workers or default, samples)
+        return min(self.config.workers or default, samples)
 
     async def _score(
         self, folder: RunFolder, path: str | Path, made_from: RunInput, bad: IO[str]
     ) -> tuple[Summary, RunRecord]:
         # The evaluator is opened first: an unreachable judge must not cost what is in the folder.
         async with self._ticking(), self._evaluator:
-            record = run_record(self._evaluator, self._config, made_from)
-            self._gates.expect(record.signature)
+            record = run_record(self._evaluator, self.config, made_from)
+            self.gates.expect(record.signature)
             folder.begin(record)
-            if self._skip:
+            if self.skip_bad_lines:
                 folder.write_lines(REJECTED, bad)
-            self._watcher.on_start(record, folder.kept)
-            totals = Totals(max_unscored=self._config.max_unscored, limited=self._config.limited)
-            number, earlier = 0, None
+            self.watcher.on_start(record, folder.kept)
             async with self._stoppable(), aclosing(self._results(folder, record, path)) as results:
                 async for result in results:
-                    if 0 < number == folder.kept:  # this is the first answer of this session
-                        earlier = totals.spent()
-                    totals.add(result)
-                    number += 1
-                    self._watcher.on_result(result)
-            if 0 < number == folder.kept:
-                earlier = totals.spent()
+                    self._totals.add(result)
+                    self.watcher.on_result(result)
         if not has_bytes(path, made_from):
             # Some results may be of the new text.
             folder.discard()
             raise _changed(path)
-        summary = priced(totals.summary(), self._config)
+        summary = priced(self._totals.summary(), self.config)
         summary = summary.model_copy(update={"drawn_from": made_from.drawn_from})
-        if earlier is not None:
-            record = record.model_copy(update={"earlier": with_cost(earlier, self._config)})
-        return self._gates.hold(summary), record
+        return self.gates.hold(summary), record.model_copy(update={"earlier": self._earlier})
 
     @asynccontextmanager
     async def _ticking(self) -> AsyncGenerator[None]:
@@ -207,7 +192,7 @@ class Job:
             while True:
                 await asyncio.sleep(TICK_SECONDS)
                 stopping = "stopping; once more stops it at once" if self._stop_reason else ""
-                self._watcher.on_tick(stopping or self._evaluator.trouble)
+                self.watcher.on_tick(stopping or self._evaluator.trouble)
 
         task = asyncio.create_task(tick())
         try:
@@ -237,7 +222,10 @@ class Job:
         self, folder: RunFolder, record: RunRecord, path: str | Path
     ) -> AsyncGenerator[SampleResult]:
         """Yield the results kept from an earlier session, then those of the samples after them."""
-        samples = draw_samples(self._samples(path), record.input, self._config.seed)
+        # Bad lines were written down when the input was checked.
+        on_bad = (lambda _: None) if self.skip_bad_lines else None
+        read = read_samples(path, on_bad=on_bad, mapping=self.config.map)
+        samples = draw_samples(read, record.input, self.config.seed)
         for number, kept in enumerate(folder.results(), 1):
             sample = next(samples, None)
             problem = kept if isinstance(kept, str) else misplaced(number, kept, sample)
@@ -247,12 +235,15 @@ class Job:
             if not has_bytes(path, record.input):
                 raise _changed(path)
             folder.cut(number - 1, str(problem))
-            self._watcher.on_start(record, folder.kept)
+            self.watcher.on_start(record, folder.kept)
             samples = chain([] if sample is None else [sample], samples)
             break
         written = sound = folder.kept
+        if folder.kept:
+            self._earlier = with_cost(self._totals.spent(), self.config)
         try:
-            async with aclosing(self._evaluator.evaluate(self._until_stopped(samples))) as fresh:
+            rest = takewhile(lambda _: self._stop_reason is None, samples)
+            async with aclosing(self._evaluator.evaluate(rest)) as fresh:
                 async for result in fresh:
                     folder.append(result)
                     written += 1
@@ -262,20 +253,8 @@ class Job:
         except JudgeUnhealthy:
             if sound < written:
                 folder.cut(sound)
-                self._watcher.on_start(record, folder.kept)
+                self.watcher.on_start(record, folder.kept)
             raise
-
-    def _samples(self, path: str | Path) -> Iterator[Sample]:
-        # Bad lines were written down when the input was checked.
-        on_bad = (lambda _: None) if self._skip else None
-        config = self._config
-        return read_samples(path, on_bad=on_bad, mapping=config.map)
-
-    def _until_stopped(self, samples: Iterator[Sample]) -> Iterator[Sample]:
-        for sample in samples:
-            if self._stop_reason is not None:
-                return
-            yield sample
 
 
 def run_record(evaluator: Evaluator, config: Config, made_from: RunInput) -> RunRecord:
