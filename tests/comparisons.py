@@ -46,15 +46,15 @@ def outcome(mark: str, *, cited: bool = False) -> JudgeOutcome:
     return Verdict(support=support, cited_support=by_cited, source="llm", signature="s")
 
 
-def sentences(marks: str, text: str = "") -> list[Sentence]:
-    """A sentence a mark, one character each."""
+def sentences(marks: str) -> list[Sentence]:
+    """Return a sentence for each mark, of one character."""
     kinds = {"a": SentenceKind.ABSTENTION, "h": SentenceKind.HEADING}
     return [
         Sentence(
             index=i,
             start=i,
             end=i + 1,
-            text=(text or "x" * len(marks))[i],
+            text="x",
             kind=kinds.get(mark, SentenceKind.CLAIM),
         )
         for i, mark in enumerate(marks)

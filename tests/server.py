@@ -1,11 +1,11 @@
 """A real OpenAI-compatible server on loopback, scripted request by request.
 
-    python -m tests.server --delay 0.3 --port 0
+    python -m tests.server SECONDS
 
-prints its base URL and serves right replies until SIGTERM or SIGINT.
+prints its base URL, and until SIGTERM or SIGINT gives each request a reply after these seconds,
+which quotes 12 to 15 words for each claim.
 """
 
-import argparse
 import asyncio
 import base64
 import signal
@@ -77,7 +77,7 @@ class JudgeServer:
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
         self._serving = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve(0)))
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()))
         self._mistake: Exception | None = None
         self.base_url = ""
         """The address, such as `http://127.0.0.1:PORT/v1`, once the server has started."""
@@ -119,8 +119,8 @@ class JudgeServer:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    async def serve(self, port: int, started: Callable[[str], None] | None = None) -> None:
-        """Serve until stopped; for port 0 on a free port."""
+    async def serve(self, started: Callable[[str], object] = str) -> None:
+        """Serve on a free port until stopped, and give the address to `started`."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=_BODY_LIMIT)
         app.router.add_post("/v1/chat/completions", self._chat)
@@ -133,13 +133,12 @@ class JudgeServer:
             app, handler_cancellation=True, shutdown_timeout=0.001, access_log=None
         )
         await runner.setup()
-        listening = socket.create_server(("127.0.0.1", port))
+        listening = socket.create_server(("127.0.0.1", 0))
         site = web.SockSite(runner, listening, backlog=_BACKLOG, ssl_context=self.certificate())
         await site.start()
         self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         self._serving.set()
-        if started is not None:
-            started(self.base_url)
+        started(self.base_url)
         await self._stop.wait()
         # asyncio drops connections that it accepted while the server closed, and warns later.
         self._loop.remove_reader(listening)
@@ -292,29 +291,12 @@ def encoded(row: Sequence[float]) -> str:
     return base64.b64encode(np.array(row, dtype="<f4").tobytes()).decode()
 
 
-async def main() -> None:
-    reading = argparse.ArgumentParser(prog="python -m tests.server")
-    reading.add_argument("--delay", type=float, default=0.0, help="seconds before each reply")
-    reading.add_argument("--port", type=int, default=0)
-    reading.add_argument(
-        "--quoting", action="store_true", help="quote 12 to 15 words for each claim"
-    )
-    options = reading.parse_args()
-    said = quoting if options.quoting else right
-
-    def slow(call: ChatCall) -> Answer:
-        return Slow(options.delay, said(call))
-
-    server = JudgeServer(slow if options.delay else said)
+async def main(delay: float) -> None:
+    server = JudgeServer(lambda call: Slow(delay, quoting(call)) if delay else quoting(call))
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, server.stop)
-
-    def started(url: str) -> None:
-        sys.stdout.write(f"{url}\n")
-        sys.stdout.flush()
-
-    await server.serve(options.port, started)
+    await server.serve(lambda url: print(url, flush=True))  # noqa: T201  a benchmark reads it
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(float(sys.argv[1])))

@@ -71,7 +71,7 @@ class Cost:
 @contextmanager
 def served(delay: float) -> Iterator[str]:
     """Run the test server in a process; the value is its base URL."""
-    command = [sys.executable, "-m", "tests.server", "--quoting", "--delay", str(delay)]
+    command = [sys.executable, "-m", "tests.server", str(delay)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -12,7 +12,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -59,7 +59,7 @@ Table = Any
 """A numpy record array: each column is an attribute, and a mask of rows an index."""
 
 
-async def sentences(data: Iterable[Row]) -> Table:
+def sentences(data: Iterable[Row]) -> Table:
     """Return the labelled sentences of some rows with the judge's verdicts.
 
     `claims`: whether `classify` takes the sentence for a claim.
@@ -71,7 +71,7 @@ async def sentences(data: Iterable[Row]) -> Table:
         if not supported:
             continue
         claimed = set(request(row, claims=True)[0].ask)
-        outcomes = (await judge.judge(asked)).outcomes
+        outcomes = asyncio.run(judge.judge(asked)).outcomes
         group = str(row["group"])
         for index, label in zip(asked.ask, supported, strict=True):
             (found,) = verdicts([outcomes[index]])
@@ -81,7 +81,7 @@ async def sentences(data: Iterable[Row]) -> Table:
     return as_table(judged, "groups,labels,claims,scores,full,contradicted")
 
 
-async def answers(data: Iterable[Row]) -> Table:
+def answers(data: Iterable[Row]) -> Table:
     """Return the answers of some rows with what the whole offline path found in them.
 
     `lowest`: the lowest score of a claim, 1 without claims; `alarmed`: the number of claims that
@@ -90,7 +90,7 @@ async def answers(data: Iterable[Row]) -> Table:
     judge = offline(Config())
     judged = []
     for row in data:
-        result = await evaluate_sample(sample(row), judge, Rules())
+        result = asyncio.run(evaluate_sample(sample(row), judge, Rules()))
         found = verdicts(each.outcome for each in result.sentences)
         alarmed = sum(not full(each) for each in found)
         judged.append(
@@ -143,9 +143,9 @@ def measure(sheet: Sheet, table: Table) -> None:
     sheet.add("ECE at declared prior", error, n)
 
 
-async def labelled_sentences(sheet: Sheet, name: str) -> None:
+def labelled_sentences(sheet: Sheet, name: str) -> None:
     """A set of labelled sentences."""
-    table = await sentences(rows(name))
+    table = sentences(rows(name))
     about = f"{len(table.labels)} labelled sentences in {len(set(table.groups.tolist()))} groups"
     sheet.begin(name, about + " (trained on)" * (name in TRAINED))
     measure(sheet, table)
@@ -154,9 +154,9 @@ async def labelled_sentences(sheet: Sheet, name: str) -> None:
         measure(sheet, table[table.claims])
 
 
-async def whole_answers(sheet: Sheet, name: str) -> None:
+def whole_answers(sheet: Sheet, name: str) -> None:
     """A set of answers, through the whole path."""
-    table = await answers(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
+    table = answers(rows("ragtruth_qa_dev" if name == "ragtruth_answers" else name))
     resamples, labels, n = Resamples(table.groups.tolist()), table.labels, len(table.labels)
     sheet.begin(name, f"{n} answers in {len(set(table.groups.tolist()))} groups")
     if name == "clapnq":
@@ -184,12 +184,12 @@ async def whole_answers(sheet: Sheet, name: str) -> None:
             rank(f"AUROC, {title}", these)
 
 
-async def human_errors(sheet: Sheet) -> None:
+def human_errors(sheet: Sheet) -> None:
     """Measure summaries with one error that a person put in, and without it: BUMP."""
     data = list(rows("bump"))
-    after = await answers(data)
+    after = answers(data)
     unharmed = (row | {"answer": row["meta"]["reference_summary"]} for row in data)
-    before = await answers(unharmed)
+    before = answers(unharmed)
     resamples, n = Resamples(after.groups.tolist()), len(data)
     about = f"{n} pairs of an answer with one error and without"
     sheet.begin("bump", f"{about}, in {len(set(after.groups.tolist()))} groups")
@@ -216,7 +216,7 @@ def gold_spans(text: str, sentences: Sequence[str]) -> set[tuple[int, int]]:
     return spans
 
 
-async def splitter(sheet: Sheet) -> None:
+def splitter(sheet: Sheet) -> None:
     """Measure sentence splitting; a sentence is right if both its ends agree with a gold one."""
     sheet.begin("splitter", "F1 of sentences whose both ends agree")
     for name in TREEBANKS:
@@ -235,9 +235,9 @@ async def splitter(sheet: Sheet) -> None:
     sheet.put("golden rules met", met, limits, n=len(rules), note="Wilson")
 
 
-def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
-    """Yield the measurements that are asked for and whose data are there."""
-    makers: dict[str, tuple[bool, Callable[[Sheet], Awaitable[None]]]] = {
+def measurements() -> dict[str, tuple[bool, Callable[[Sheet], None]]]:
+    """Return for each set whether its data are there, and how it is measured."""
+    return {
         **{n: (available(n), partial(labelled_sentences, name=n)) for n in SENTENCES},
         **{
             n: (available(n.replace("_answers", "_qa_dev")), partial(whole_answers, name=n))
@@ -246,20 +246,6 @@ def parts(only: Sequence[str]) -> Iterator[Callable[[Sheet], Awaitable[None]]]:
         "bump": (available("bump"), human_errors),
         "splitter": (SPLIT_TEXTS.is_dir(), splitter),
     }
-    if unknown := set(only) - set(makers):
-        raise SystemExit(f"no set {sorted(unknown)!r}; there are {', '.join(makers)}")
-    for name, (there, make) in makers.items():
-        if only and name not in only:
-            continue
-        if there:
-            yield make
-        else:
-            print(f"{name}: no data, skipped")
-
-
-async def run(sheet: Sheet, only: Sequence[str]) -> None:
-    for make in parts(only):
-        await make(sheet)
 
 
 def main() -> None:
@@ -275,7 +261,12 @@ def main() -> None:
     sheet = Sheet(TARGETS, before)
     begun = time.perf_counter()
     print(offline(Config()).signature)
-    asyncio.run(run(sheet, [name for name in options.only.split(",") if name]))
+    only = [name for name in options.only.split(",") if name]
+    for name, (there, measured) in measurements().items():
+        if there and (not only or name in only):
+            measured(sheet)
+        elif not there:
+            print(f"{name}: no data, skipped")
     print(f"\ntargets met: {sum(sheet.met.values())} of {len(sheet.met)}")
     print(f"took {time.perf_counter() - begun:.0f} s")
     if options.json:
