@@ -17,10 +17,9 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.access import host_names, read_tokens
 from judge.service.app import Service, application
-from judge.service.batches import BatchRecord, write_record
-from judge.service.requests import Limits
+from judge.service.batches import BatchRecord, write_batch
+from judge.service.requests import Limits, host_names, read_tokens
 from judge.service.server import LOOPBACK, listen, server_of
 from tests.commands import judge, start
 
@@ -34,7 +33,7 @@ def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
     body = samples.read_bytes()
     digest = hashlib.sha256(body).hexdigest()
     record = BatchRecord(arrived="2026-01-01T00:00:00", sha256=digest, size=len(body))
-    write_record(data / name, record)
+    write_batch(data / name, record)
 
 
 class Serving:

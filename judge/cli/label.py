@@ -40,7 +40,7 @@ def label(
     Example: judge label runs/today --reviewer Ann
     """
     with extra("service", "the page"):
-        from judge.service.label import load_questions  # noqa: PLC0415  heavy, and an extra
+        from judge.service.routes import load_questions  # noqa: PLC0415  heavy, and an extra
         from judge.service.server import serve_labels  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():

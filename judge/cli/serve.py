@@ -41,9 +41,8 @@ def serve(
     Example: judge serve --data batches --model gpt-5-mini
     """
     with extra("service", "the service"):
-        from judge.service.access import read_tokens  # noqa: PLC0415
         from judge.service.monitoring import LOG, log_json  # noqa: PLC0415
-        from judge.service.requests import Limits  # noqa: PLC0415
+        from judge.service.requests import Limits, read_tokens  # noqa: PLC0415
         from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415
     tokens = read_tokens(os.environ.get(SERVICE_TOKENS, ""))

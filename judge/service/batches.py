@@ -3,47 +3,72 @@
 The folders are the whole state. Beside the files of its run, a batch has `.batch.json` with its
 options and whether it was cancelled or failed; and `.upload`, its samples as they arrived, until
 the run has begun.
+
+Run as a program, this module is the worker. Its argument is the folder of a batch, and the first
+line of standard input is the settings, secrets included. It runs the same `Job` as the command
+line, writes to standard output why the batch failed, and ends with code 0 where all answers are
+judged. It stops when standard input ends: the service closes it to stop the batch, and the system
+does when the service is killed.
 """
 
 import asyncio
+import json
 import os
 import re
 import secrets
 import shutil
 import signal
 import sys
+import threading
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, Self
 
 from judge.config import Config
-from judge.errors import RunError
+from judge.errors import JudgeError, RunError
 from judge.inputs.runs import (
     AGREEMENT,
+    INPUT,
     PART,
-    RECORD,
+    RunFolder,
     hold,
-    parse,
+    read_document,
     read_record,
     read_summary,
     whole_lines,
 )
-from judge.inputs.tables import as_json, replacing, sync_folder
-from judge.records import Record, UnscoredReason
+from judge.inputs.tables import as_json, sync_folder
+from judge.jobs.job import Job, Watcher
+from judge.records import Record
+from judge.records.run import RunRecord
 from judge.reports.gate import exit_code
-from judge.service.monitoring import LOG, Metrics
-from judge.service.problems import Problem
-from judge.service.wire import OPEN, STATES, BatchStatus, Options, ProblemDetails, State
-from judge.service.worker import UPLOAD, BatchOutcome, BatchTask
+from judge.service.monitoring import LOG, Metrics, log_json
+from judge.service.wire import (
+    OPEN,
+    STATES,
+    BatchStatus,
+    Options,
+    Problem,
+    ProblemDetails,
+    State,
+    for_log,
+    problem_of,
+)
 
 BATCH_FILE: Final = ".batch.json"
+UPLOAD: Final = ".upload"
 ID_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _NEW: Final = ".new-"
 """The beginning of the name of a folder whose batch is still arriving, or is being removed."""
-_WORKER: Final = (sys.executable, "-P", "-m", "judge.service.worker")
+_WORKER: Final = (sys.executable, "-P", "-m", "judge.service.batches")
+_LOCK_SECONDS: Final = 60.0
+"""Time for the worker of a service that was killed to end."""
+_NICE: Final = 19
+"""Live requests come before a batch where there are too few processors for both (`# D112`)."""
+_STOP_SECONDS: Final = 10.0
 
 
 class BatchRecord(Record):
@@ -69,6 +94,16 @@ class BatchRecord(Record):
     """Why the batch failed."""
 
 
+def read_batch(folder: Path) -> BatchRecord:
+    """Return the record of a batch; raise RunError if it is absent or damaged."""
+    return read_document(folder / BATCH_FILE, BatchRecord, "mend it, or remove the folder")
+
+
+def write_batch(folder: Path, record: BatchRecord) -> None:
+    """Write the record of a batch whole or not at all, also in a power cut."""
+    RunFolder(folder).write_lines(BATCH_FILE, [as_json(record)])
+
+
 @dataclass(eq=False)
 class Batch:
     """One batch."""
@@ -83,9 +118,6 @@ class Batch:
     """Judges the batch; null before its turn, and once judging has ended."""
     _counted: tuple[int, int] = (0, 0)
     """Results that were counted in a run that is not finished, and their bytes."""
-    _first_count: tuple[float, int] | None = None
-    """The time of the first count since judging was last begun, and its results."""
-    _totals: dict[str, object] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -104,34 +136,20 @@ class Batch:
         return self.state in OPEN
 
     def status(self, *, whole: bool = True) -> BatchStatus:
-        """Return the status; reads the folder.
-
-        Args:
-            whole: include the totals.
-        """
+        """Return the status, with `whole` including the totals; reads the folder."""
         # Read once: this runs on a thread, and all parts must be of the same moment.
         record, state = self.record, self.state
         known: dict[str, object] = {"labelled": (self.folder / AGREEMENT).is_file()}
         with suppress(RunError):
             run = read_record(self.folder)
-            total = run.input.samples
-            known |= {"signature": run.signature, "finished": run.finished}
-            known |= {"total": total, "rejected": run.input.rejected}
-            known["done"] = done = total if run.finished else self._count_results()
-            if state == "running":
-                known["seconds_left"] = self._seconds_left(done, total)
+            done = run.input.samples if run.finished else self._count_results()
+            known |= {"signature": run.signature, "finished": run.finished, "done": done}
+            known |= {"total": run.input.samples, "rejected": run.input.rejected}
             if run.finished and whole:
-                self._totals = self._totals or self._read_totals()
-                known |= self._totals
-        return BatchStatus(
-            id=self.id,
-            name=record.name,
-            state=state,
-            arrived=record.arrived,
-            options=record.options,
-            problem=record.problem,
-            **known,
-        )
+                summary = read_summary(self.folder)
+                known |= {"summary": summary, "exit_code": exit_code(summary)}
+        kept = {name: getattr(record, name) for name in ("name", "arrived", "options", "problem")}
+        return BatchStatus(id=self.id, state=state, **kept, **known)
 
     def _count_results(self) -> int:
         """Return the number of results so far; the ones counted before are not read again."""
@@ -144,40 +162,27 @@ class Batch:
         self._counted = done, size
         return done
 
-    def _seconds_left(self, done: int, total: int) -> float | None:
-        now = time.monotonic()
-        began, first = self._first_count = self._first_count or (now, done)
-        return round((total - done) * (now - began) / (done - first), 1) if done > first else None
-
-    def _read_totals(self) -> dict[str, object]:
-        summary = read_summary(self.folder)
-        failures = {
-            reason.value: count
-            for reason, count in summary.unscored.items()
-            if count and reason is not UnscoredReason.UNDECIDED
-        }
-        return {"summary": summary, "exit_code": exit_code(summary), "failures": failures}
-
-    async def judged(self, task: BatchTask) -> tuple[BatchOutcome, int]:
-        """Judge the batch in a process; return the outcome and the exit code of the process."""
-        self._counted, self._first_count = (0, 0), None
+    async def judged(self, settings: bytes) -> tuple[int, bytes]:
+        """Judge the batch in a process; return its exit code, and the problem that it writes."""
+        self._counted = 0, 0
         # Ctrl-C does not reach another process group. In another session `nice` would mean nothing
         # (`# D112`).
         self.worker = await asyncio.create_subprocess_exec(
             *_WORKER,
+            self.folder,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             process_group=0,
         )
         if self.worker.stdin is None or self.worker.stdout is None:
             raise RuntimeError("the worker has no pipes")
-        self.worker.stdin.write(f"{task.model_dump_json()}\n".encode())
+        self.worker.stdin.write(settings)
         try:
-            line = await self.worker.stdout.read()
+            problem = await self.worker.stdout.read()
         finally:
             self.worker.stdin.close()
             code = await self.worker.wait()
-        return BatchOutcome.model_validate_json(line or "{}"), code
+        return code, problem
 
     async def stop(self) -> None:
         """Stop judging the batch; its worker ends in order."""
@@ -194,18 +199,7 @@ class Batch:
     ) -> None:
         """Write whether and why judging has ended; null takes the batch up again."""
         self.record = self.record.model_copy(update={"ended": ended, "problem": problem})
-        write_record(self.folder, self.record)
-
-
-def write_record(folder: Path, record: BatchRecord) -> None:
-    """Write `.batch.json` whole or not at all, also in a power cut."""
-    with (
-        replacing(folder / BATCH_FILE, "mend that first", follow=False) as part,
-        part.open("x", encoding="utf-8") as file,
-    ):
-        file.write(as_json(record))
-        file.flush()
-        os.fsync(file.fileno())
+        write_batch(self.folder, self.record)
 
 
 class Batches:
@@ -220,7 +214,7 @@ class Batches:
 
     def __init__(self, data: Path, config: Config, running: int, metrics: Metrics) -> None:
         self.data = data
-        self._config = config
+        self._settings = _with_secrets(config)
         self._places = asyncio.Semaphore(running)
         self._metrics = metrics
         self._batches: dict[str, Batch] = {}
@@ -252,16 +246,13 @@ class Batches:
             if folder.name.startswith(_NEW):
                 shutil.rmtree(folder, ignore_errors=True)
             elif re.fullmatch(ID_PATTERN, folder.name) and (folder / BATCH_FILE).is_file():
-                path = folder / BATCH_FILE
                 try:
-                    record = parse(path.read_bytes(), BatchRecord, str(path))
+                    batch = Batch(folder.name, folder, read_batch(folder))
                 except RunError as error:
                     LOG.warning("%s", error)
                     continue
-                batch = Batch(folder.name, folder, record)
-                if (folder / RECORD).exists():
-                    with suppress(RunError):
-                        batch.is_finished = read_record(folder).finished is not None
+                with suppress(RunError):
+                    batch.is_finished = read_record(folder).finished is not None
                 batches.append(batch)
         return batches
 
@@ -292,7 +283,7 @@ class Batches:
         """
         id_ = id_ or f"b{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
         if id_ not in self._batches:
-            await asyncio.to_thread(write_record, folder, record)
+            await asyncio.to_thread(write_batch, folder, record)
         if (known := self._batches.get(id_)) is not None:  # it may have arrived meanwhile
             for name in ("sha256", "options"):
                 if getattr(known.record, name) != getattr(record, name):
@@ -335,31 +326,100 @@ class Batches:
         """Judge a batch once it is its turn, and keep how that ended."""
         try:
             async with self._places:
-                outcome, code = await batch.judged(self._task(batch))
-            self._metrics.count("batch", outcome.used)
-            batch.is_finished = outcome.finished
-            is_stopped = batch.record.ended or self._is_closing or code == -signal.SIGTERM
-            if not (batch.is_finished or is_stopped):
+                code, problem = await batch.judged(self._settings)
+            if code == 0:
+                batch.is_finished = True
+                self._metrics.count_batch(await asyncio.to_thread(read_summary, batch.folder))
+            elif not (batch.record.ended or self._is_closing or code == -signal.SIGTERM):
                 detail = f"its worker ended with code {code}; the log has more; PUT it to go on"
-                batch.end("failed", outcome.problem or Problem("bug", detail).details())
+                bug = Problem("bug", detail).details()
+                batch.end("failed", ProblemDetails.model_validate_json(problem) if problem else bug)
         except Exception as error:  # noqa: BLE001  one batch must not stop the others
             LOG.error("batch broke", exc_info=error, extra={"entry": {"batch": batch.id}})
-            detail = "judging it broke off; the log has more; PUT it again to go on"
             with suppress(OSError, RunError):  # its folder may be gone
+                detail = "judging it broke off; the log has more; PUT it again to go on"
                 batch.end("failed", Problem("bug", detail).details())
         finally:
             batch.task = batch.worker = None
             LOG.info("batch %s", batch.state, extra={"entry": {"batch": batch.id}})
 
-    def _task(self, batch: Batch) -> BatchTask:
-        config = self._config
-        settings = config.model_dump(mode="json", include=set(config.model_fields_set))
-        if config.headers:
-            secret = {name: each.get_secret_value() for name, each in config.headers.items()}
-            settings["headers"] = secret
-        return BatchTask(
-            batch=batch.id,
-            folder=str(batch.folder),
-            config=settings,
-            options=batch.record.options,
-        )
+
+def _with_secrets(config: Config) -> bytes:
+    """Return settings as a line of JSON, secrets included."""
+    settings = config.model_dump(mode="json", include=config.model_fields_set)
+    if config.headers:
+        secret = {name: each.get_secret_value() for name, each in config.headers.items()}
+        settings["headers"] = secret
+    return f"{json.dumps(settings)}\n".encode()
+
+
+class _Stop(BaseException):
+    """The service has closed standard input."""
+
+
+class _UploadRemover(Watcher):
+    """Removes the upload once the run folder has a copy."""
+
+    def __init__(self, upload: Path) -> None:
+        self._upload = upload
+
+    def on_start(self, _record: RunRecord, _kept: int, /) -> None:
+        """Remove the upload."""
+        self._upload.unlink(missing_ok=True)
+
+
+def judge(folder: Path, settings: bytes) -> Problem | None:
+    """Judge the batch; return why it failed, if it did."""
+    upload = folder / UPLOAD
+    jobs: list[Job] = []
+    threading.Thread(target=_stop_with_input, args=(jobs,), daemon=True).start()
+    try:
+        options = read_batch(folder).options
+        config = options.config(Config.model_validate_json(settings))
+        with hold(folder, patience=_LOCK_SECONDS):
+            pass
+        # An open file is copied into the run folder, which then has all that it needs.
+        with (upload if upload.exists() else folder / INPUT).open("rb") as source:
+            skips, gates = options.skip_bad_lines, options.gates(config)
+            jobs.append(Job(source, folder, config, skip_bad_lines=skips, gates=gates))
+            jobs[0].run(_UploadRemover(upload))
+    except JudgeError as error:
+        LOG.error("batch failed: %s", for_log(error))
+        return problem_of(error, folder.parent)
+    except Exception as error:  # noqa: BLE001  the last line of defence
+        LOG.error("a bug, or a full disk", exc_info=error)
+        detail = f"{type(error).__name__}; the log has more; PUT the batch again to go on"
+        return Problem("bug", detail)
+    return None
+
+
+def _stop_with_input(jobs: list[Job]) -> None:
+    while os.read(0, 4096):
+        continue
+    if any(job.stop(_Stop()) for job in jobs):
+        time.sleep(_STOP_SECONDS)
+    # Nothing is being judged, or the job does not stop. The folder survives this as a kill -9.
+    os._exit(1)
+
+
+def main() -> None:
+    """Judge the batch in the folder that is the argument."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # A signal to all processes at once is for the service, which then closes standard input.
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(_NICE)
+    folder, settings = Path(sys.argv[1]), sys.stdin.buffer.readline()
+    if not settings.endswith(b"\n"):
+        sys.exit(1)  # the service stopped meanwhile
+    log_json(batch=folder.name)
+    with suppress(_Stop, OSError):  # where the service is gone, standard output is closed
+        problem = judge(folder, settings)
+        if problem is None:
+            return
+        sys.stdout.write(problem.details().model_dump_json())
+        sys.stdout.flush()
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,10 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from judge.records import SampleResult, UnscoredReason
+from judge.records import SampleResult, Spent, Summary, UnscoredReason
 from judge.reports.worst import failures
 
 LOG: Final = logging.getLogger("judge.service")
-_USAGE: Final = ("answers", "calls", "prompt_tokens", "reply_tokens", "cache_hits", "retries")
 _LATENCIES: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 
@@ -60,22 +59,6 @@ def log_json(**always: str) -> None:
     LOG.setLevel(logging.NOTSET)  # `judge label` in the same process may have raised it
 
 
-def usage(result: SampleResult) -> dict[str, int]:
-    """Return what an answer took by the names of the metrics, and its failures by reason."""
-    sent = [call for call in result.calls if not call.cached]
-    failed = Counts(each.reason.value for each in failures(result))
-    del failed[UnscoredReason.UNDECIDED.value]
-    return {
-        **failed,
-        "answers": 1,
-        "calls": len(sent),
-        "prompt_tokens": sum(call.prompt_tokens for call in sent),
-        "reply_tokens": sum(call.reply_tokens for call in sent),
-        "cache_hits": len(result.calls) - len(sent),
-        "retries": sum(call.retries for call in sent),
-    }
-
-
 class Metrics:
     """The counters of one service."""
 
@@ -91,9 +74,10 @@ class Metrics:
             buckets=_LATENCIES,
             registry=self._registry,
         )
-        self._usage = {
+        self._answers = self._counter("answers", "Answers.", "of")
+        self._spent = {
             name: self._counter(name, f"{name.replace('_', ' ').capitalize()}.", "of")
-            for name in _USAGE
+            for name in ("calls", "retries", "cache_hits", "prompt_tokens", "reply_tokens")
         }
         self._failures = self._counter(
             "failures", "Claims without a verdict, by reason.", "of reason"
@@ -107,13 +91,31 @@ class Metrics:
         self._requests.labels(method, route, str(status), client).inc()
         self._latency.labels(method, route).observe(seconds)
 
-    def count(self, of: str, used: Mapping[str, int]) -> None:
-        """Count answers; `of` is `live` or `batch`, and `used` has the sums of `usage`."""
-        for name, number in used.items():
-            if name in self._usage:
-                self._usage[name].labels(of).inc(number)
-            else:
-                self._failures.labels(of, name).inc(number)
+    def count_answer(self, result: SampleResult) -> None:
+        """Count what a live answer took, and its failures."""
+        sent = [call for call in result.calls if not call.cached]
+        spent = Spent(
+            calls=len(sent),
+            retries=sum(call.retries for call in sent),
+            cache_hits=len(result.calls) - len(sent),
+            prompt_tokens=sum(call.prompt_tokens for call in sent),
+            reply_tokens=sum(call.reply_tokens for call in sent),
+        )
+        self._count("live", 1, spent, Counts(each.reason for each in failures(result)))
+
+    def count_batch(self, summary: Summary) -> None:
+        """Count what the answers of a finished batch took, and their failures."""
+        self._count("batch", summary.answers, summary, summary.unscored)
+
+    def _count(
+        self, of: str, answers: int, spent: Spent, unscored: Mapping[UnscoredReason, int]
+    ) -> None:
+        self._answers.labels(of).inc(answers)
+        for name, counter in self._spent.items():
+            counter.labels(of).inc(getattr(spent, name))
+        for reason, count in unscored.items():
+            if count and reason is not UnscoredReason.UNDECIDED:
+                self._failures.labels(of, reason.value).inc(count)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
         """Add a metric whose value is read for each page of metrics."""

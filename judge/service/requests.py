@@ -1,24 +1,41 @@
 """What every request passes: its id, its token, the limits of its body, the log and the metrics."""
 
 import asyncio
+import hashlib
+import ipaddress
+import json
 import re
 import secrets
 import time
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 
-from judge.service.access import Tokens, client_of
+from judge.config import SERVICE_TOKENS
+from judge.errors import ConfigError
 from judge.service.monitoring import LOG, Metrics
-from judge.service.problems import Problem
+from judge.service.wire import PROBLEM, Problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+Role = Literal["read", "write", "admin"]
+"""`read` looks at batches, `write` also judges, labels and sends batches, and `admin` also purges
+the batches of other tokens."""
 MEGABYTE: Final = 1_000_000
 CLIENT_GONE: Final = 499
 """The status in the log where the client hung up before the response."""
+LIVE_TASK: Final = "judge.task"
+"""The key, in the scope of a request, of the task that is cancelled if the client hangs up."""
+# "?+" never takes a role for the beginning of a token, as in "ci:read:0123456789a".
+_ENTRY: Final = re.compile(r"([\w-]+):(?:(read|write|admin):)?+([!-~]{16,})", re.ASCII)
+_LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+_READING_METHODS: Final = frozenset({"GET", "HEAD"})
 _REQUEST_IDS: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
 _NEEDS_NO_TOKEN: Final = re.compile(r"/(?:healthz|readyz|openapi\.json|docs(?:/.*)?)")
@@ -29,7 +46,31 @@ _DISCARD_SECONDS: Final = 5.0
 _RESPONSE_HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
+    # Only a header can set this policy; the pages contain the rest.
+    (b"content-security-policy", b"frame-ancestors 'none'; form-action 'none'"),
 )
+_PROBLEM_HEADERS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "no-token": (
+        ("WWW-Authenticate", 'Bearer realm="judge"'),
+        # It has a browser ask for a password, which is the token.
+        ("WWW-Authenticate", 'Basic realm="judge", charset="UTF-8"'),
+    ),
+    "queue-full": (("Retry-After", "1"),),
+    "too-slow": (("Connection", "close"),),
+}
+
+
+class Client(NamedTuple):
+    """The sender of a request."""
+
+    name: str
+    """The name of the token; empty where the service has no tokens."""
+    role: Role
+
+
+Tokens = Mapping[bytes, Client]
+"""The clients by the hashes of their tokens; empty if the service accepts anyone."""
+_ANYONE: Final = Client("", "admin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +91,64 @@ class Limits:
     """Time for a whole batch to arrive."""
     max_memory: float = 64.0
     """Megabytes of all bodies in memory, except for batches; at least `max_body`."""
+
+
+def read_tokens(text: str) -> Tokens:
+    """Return the tokens in a text of `NAME:TOKEN` or `NAME:ROLE:TOKEN`, separated by commas.
+
+    A token without a role may write.
+
+    >>> list(read_tokens("ci:0123456789abcdef").values())
+    [Client(name='ci', role='write')]
+
+    Raises:
+        ConfigError: the text is malformed. The message repeats no token.
+    """
+    tokens: dict[bytes, Client] = {}
+    for number, entry in enumerate(filter(None, map(str.strip, text.split(","))), 1):
+        if (parts := _ENTRY.fullmatch(entry)) is None:
+            raise ConfigError(
+                f"{SERVICE_TOKENS}: entry {number} is neither NAME:TOKEN nor NAME:ROLE:TOKEN with "
+                "a token of at least 16 printable characters; make a token with openssl rand -hex "
+                "16"
+            )
+        name, role, token = parts.groups(default="write")
+        tokens[_digest(token)] = Client(name, cast("Role", role))
+    return tokens
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach the address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def host_names(host: str, more: Iterable[str] = ()) -> list[str]:
+    """Return the names that a `Host` header may have, for Starlette's `TrustedHostMiddleware`.
+
+    `more` are other names than the address, such as a proxy's. Without them, a service that other
+    machines can reach accepts all names.
+    """
+    more = list(more)
+    if not more and not is_loopback(host):
+        return ["*"]
+    return [*_LOOPBACK_NAMES, f"[{host.strip('[]')}]" if ":" in host else host, *more]
+
+
+def response_of(problem: Problem, request: str) -> Response:
+    """Return a problem as the response to the request with this id."""
+    details = problem.details(request).model_dump(exclude_none=True)
+    body = json.dumps(details, ensure_ascii=False).encode("utf-8", "replace")
+    response = Response(body, details["status"], media_type=PROBLEM)
+    for name, value in _PROBLEM_HEADERS.get(problem.name, ()):
+        response.headers.append(name, value)
+    return response
 
 
 def too_large(megabytes: float) -> Problem:
@@ -91,7 +190,7 @@ class Requests:
         try:
             self._check(scope, headers)
         except Problem as problem:
-            app = problem.response(name)
+            app = response_of(problem, name)
         try:
             await app(scope, body.receive, send_headers)
         except Exception:
@@ -108,23 +207,50 @@ class Requests:
         if len(headers.getlist("host")) != 1 or coding != "chunked":
             detail = "send one Host header, and no Transfer-Encoding but chunked"
             raise Problem("bad-request", detail)
-        if not _NEEDS_NO_TOKEN.fullmatch(scope["path"]):
-            client = client_of(scope["method"], scope["scheme"], headers, self._tokens)
-            scope.setdefault("state", {})["client"] = client
+        if _NEEDS_NO_TOKEN.fullmatch(scope["path"]):
+            return
+        # A browser adds the password that it knows to requests of other sites; links have no
+        # `Origin`. A proxy in front may end TLS, so http and https both count as our own.
+        origin, host = headers.get("origin"), headers["host"]
+        if origin is not None and origin not in {f"{scope['scheme']}://{host}", f"https://{host}"}:
+            raise Problem("wrong-origin", "a web page of another site may not call this service")
+        client = _ANYONE
+        if self._tokens:
+            tokens = [_token_in(each) for each in headers.getlist("authorization")]
+            # The time of a look-up of a hash reveals nothing about a token.
+            known = self._tokens.get(_digest(tokens[0])) if len(tokens) == 1 else None
+            if known is None:
+                raise Problem("no-token", "send Authorization: Bearer TOKEN")
+            client = known
+        if client.role == "read" and scope["method"] not in _READING_METHODS:
+            detail = f"the token of {client.name!r} may only read; use another"
+            raise Problem("not-allowed", detail)
+        scope.setdefault("state", {})["client"] = client
 
     def _note(self, scope: "Scope", status: int, seconds: float) -> None:
+        """Log and count a request that has ended."""
         # Made-up paths must not make as many metrics.
         route = getattr(scope.get("route"), "path", "other")
-        client = scope.get("state", {}).get("client")
-        client_name = client.name if client and client.name else "-"
-        self._metrics.request(scope["method"], route, status, client_name, seconds)
+        client = scope.get("state", {}).get("client", _ANYONE).name or "-"
+        self._metrics.request(scope["method"], route, status, client, seconds)
         if scope["path"] in _PROBES and status < _ERROR_STATUS:
             return
-        entry = {"request": scope["judge.request"], "client": client_name}
+        entry = {"request": scope["judge.request"], "client": client}
         entry |= {"method": scope["method"], "route": route, "status": status}
         entry["ms"] = round(1000 * seconds, 1)
         entry |= {key: str(value)[:64] for key, value in scope.get("path_params", {}).items()}
         LOG.info("request", extra={"entry": entry})
+
+
+def _token_in(authorization: str) -> str:
+    """Return the bearer token, or the password of `Basic`; empty if there is neither."""
+    scheme, _, value = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        return value if scheme.lower() == "bearer" else ""
+    try:
+        return b64decode(value).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 class _Body:
@@ -160,11 +286,8 @@ class _Body:
                 message = await self._next()
         except TimeoutError:
             self._is_complete = True  # nothing more is read
-            raise Problem(
-                "too-slow",
-                f"the body did not arrive within {self._seconds:g} seconds; send it faster",
-                headers={"Connection": "close"},
-            ) from None
+            detail = f"the body did not arrive within {self._seconds:g} seconds; send it faster"
+            raise Problem("too-slow", detail) from None
         if self._size > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
         if not self._is_upload:  # a batch goes to disk
@@ -186,7 +309,7 @@ class _Body:
         if requests.bytes_in_memory > most * MEGABYTE:
             self.release()
             detail = f"over {most:g} MB are being judged; send it again later"
-            raise Problem("queue-full", detail, headers={"Retry-After": "1"})
+            raise Problem("queue-full", detail)
 
     def release(self) -> None:
         """Count the body as no longer in memory."""
@@ -201,9 +324,7 @@ class _Body:
         most = self._megabytes * MEGABYTE + _MAX_DISCARDED_BYTES
         if self._is_complete or self._is_held_back or self._length > most:
             return
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(_DISCARD_SECONDS):
                 while not self._is_complete and self._size < most:
                     await self._next()
-        except TimeoutError:
-            return

@@ -17,10 +17,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from judge.config import SERVICE_TOKENS, Config
 from judge.errors import ConfigError
 from judge.pool import at_once, sockets
-from judge.service.access import Tokens, host_names, is_loopback
 from judge.service.app import Service, application, label_application
 from judge.service.monitoring import LOG
-from judge.service.requests import Limits
+from judge.service.requests import LIVE_TASK, Limits, Tokens, host_names, is_loopback
 
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 100
@@ -87,6 +86,13 @@ class Connection(HttpToolsProtocol):
                 each for each in still_open if not each.cycle or each.cycle.response_complete
             ]
             min(waiting, key=lambda each: each.waits_since).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel what is judged for the client."""
+        super().connection_lost(exc)
+        scope: Any = self.cycle.scope if self.cycle else {}
+        if (task := scope.pop(LIVE_TASK, None)) is not None:
+            task.cancel()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""

@@ -1,7 +1,12 @@
-"""The records that the service and its client exchange."""
+"""The records and the errors that the service and its client exchange.
+
+The errors are problems as RFC 9457 defines them, without texts of samples.
+"""
 
 import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
@@ -14,10 +19,13 @@ from judge.errors import (
     JudgeUnavailable,
     JudgeUnhealthy,
     RunError,
+    UsageError,
+    WorkerLost,
 )
 from judge.records import Record, Summary
 from judge.records.result import ADDED
 from judge.reports.gate import Gates
+from judge.text.visible import clip
 
 PROBLEM: Final = "application/problem+json"
 TYPE: Final = "urn:judge:problem:"
@@ -52,7 +60,6 @@ KINDS: Final[Mapping[str, tuple[int, str, type[JudgeError]]]] = {
     "too-slow": (408, "The body arrived too slowly", JudgeUnavailable),
     "conflict": (409, "The request conflicts with what is there", RunError),
     "too-large": (413, "The body is too large", InputError),
-    "wrong-form": (415, "The body is in a form that is not read", ConfigError),
     "wrong-field": (422, "A field of the request is wrong", InputError),
     "wrong-setting": (422, "The service cannot judge with these settings", ConfigError),
     "queue-full": (429, "Too many answers are waiting", JudgeUnavailable),
@@ -92,6 +99,81 @@ class ProblemDetails(Message):
         return kind(self.detail)
 
 
+class Problem(JudgeError):
+    """A request that cannot be served.
+
+    Args:
+        name: a key of `KINDS`.
+        detail: what is wrong and what to do.
+        field: the field that is wrong.
+        line: the line of the body that is wrong.
+    """
+
+    def __init__(
+        self, name: str, detail: str, *, field: str | None = None, line: int | None = None
+    ) -> None:
+        self.name = name
+        self._place = {"field": field or None, "line": line}
+        super().__init__(detail)
+
+    def details(self, request: str = "") -> ProblemDetails:
+        """Return the problem of the request with this id."""
+        status, title, _ = KINDS[self.name]
+        fields = {"type": TYPE + self.name, "title": title, "status": status}
+        return ProblemDetails(**fields, detail=str(self), request=request, **self._place)
+
+
+_MAX_DETAIL: Final = 300
+_SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
+_SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
+_MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
+_NAMES: Final[Mapping[type[JudgeError], str]] = {
+    InputError: "wrong-field",
+    RunError: "conflict",
+    UsageError: "wrong-setting",
+    JudgeUnhealthy: "judge-unhealthy",
+    JudgeUnavailable: "judge-unavailable",
+    WorkerLost: "judge-unavailable",
+    JudgeError: "bug",
+}
+
+
+def without_texts(error: InputError) -> str:
+    """Return what is wrong with a sample, without the value that the message shows.
+
+    >>> without_texts(InputError("is a list, ['a secret']; text is needed"))
+    'is a list; text is needed'
+    """
+    message = error.problem
+    if not message.startswith("is missing"):  # shows the names of fields only
+        message = _SHOWN_VALUE.sub("; ", _SHOWN_LINE.sub("is no object; ", message))
+    return clip(message, _MAX_DETAIL)
+
+
+def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
+    """Return an error of the package as a problem.
+
+    It omits what the judge's server said, which may concern only the owner of the service, and the
+    path of `data`, the folder of the batches.
+    """
+    if isinstance(error, Problem):
+        return error
+    name = next(name for kind, name in _NAMES.items() if isinstance(error, kind))
+    match error:
+        case JudgeUnavailable() | WorkerLost():
+            return Problem(name, "the log of the service says why; try again later")
+        case InputError():
+            return Problem(name, without_texts(error), field=error.field, line=error.line)
+    return Problem(name, str(error) if data is None else str(error).replace(f"{data}/", ""))
+
+
+def for_log(error: JudgeError) -> str:
+    """Return an error without what a model wrote, or a sample contains."""
+    if isinstance(error, InputError):
+        return f"line {error.line}, field {error.field!r}: {without_texts(error)}"
+    return _MODEL_TEXT.sub("«…»", str(error))
+
+
 def with_settings(config: Config, **changes: object) -> Config:
     """Return settings with some changed, checked as a whole."""
     explicit = {name: getattr(config, name) for name in config.model_fields_set}
@@ -109,8 +191,6 @@ class Options(Message):
     """Judge whether the query is answered; by default as the service does."""
     context: bool | None = None
     """Judge by the chunks what `gold_answer` claims; by default as the service does."""
-    triad: bool | None = None
-    """The same as `relevance` and `context` together."""
     max_unscored: float | None = None
     """Share of unscored claims over which the totals are untrusted; by default the service's."""
     fail_under: tuple[str, ...] = ()
@@ -124,7 +204,7 @@ class Options(Message):
 
     def config(self, config: Config) -> Config:
         """Return the settings of the service with these options."""
-        own = {name: getattr(self, name) for name in (*ADDED, "triad", "max_unscored")}
+        own = {name: getattr(self, name) for name in (*ADDED, "max_unscored")}
         return with_settings(config, **{n: value for n, value in own.items() if value is not None})
 
     def gates(self, config: Config) -> Gates:
@@ -159,10 +239,6 @@ class BatchStatus(Message):
     """Answers with a result."""
     rejected: int = 0
     """Bad lines that were set aside."""
-    seconds_left: float | None = None
-    """The remaining time at the rate since judging was last begun."""
-    failures: dict[str, int] = Field(default_factory=dict)
-    """Claims without a verdict, by reason; empty before the batch is finished."""
     signature: str | None = None
     """How the scores are made; null until judging has begun."""
     summary: Summary | None = None

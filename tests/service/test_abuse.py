@@ -105,8 +105,6 @@ def test_bombs_are_refused_before_they_unpack(serving: Serving) -> None:
         headers = {"Content-Encoding": "gzip"}
         answer = serving.http.post("/v1/evaluations", content=content, headers=headers)
         assert answer.status_code in {400, 413}
-    headers = {"Content-Encoding": "br"}
-    assert serving.http.post("/v1/batches", content=b"x", headers=headers).status_code == 415
     assert [each.name for each in serving.data.iterdir() if each.name != ".lock"] == []
 
 

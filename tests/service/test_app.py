@@ -9,9 +9,8 @@ import httpx
 import pytest
 
 from judge.errors import ConfigError
-from judge.service.access import read_tokens
 from judge.service.monitoring import JsonLines
-from judge.service.requests import Limits
+from judge.service.requests import Limits, read_tokens
 from tests.service_process import QUICKSTART, Serving
 
 PRIVATE = "a text that nobody else should see"

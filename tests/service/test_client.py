@@ -20,7 +20,8 @@ from judge import (
 )
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.errors import UsageError
-from judge.service.problems import Problem
+from judge.service.requests import response_of
+from judge.service.wire import Problem
 from tests.service_process import QUICKSTART, Serving
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
@@ -130,7 +131,7 @@ class Unhealthy(BaseHTTPRequestHandler):
     """Answers as a service whose judge returns nothing usable."""
 
     def do_GET(self) -> None:
-        body = Problem("judge-unhealthy", "try again later").response("1").body
+        body = response_of(Problem("judge-unhealthy", "try again later"), "1").body
         self.send_response(503)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

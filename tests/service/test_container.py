@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from judge.config import load_config
-from judge.service.access import read_tokens
+from judge.service.requests import read_tokens
 from tests.service_process import ROOT
 
 pytestmark = pytest.mark.no_cover

@@ -87,7 +87,6 @@
   function state(batch) {
     const said = [];
     if (batch.problem) said.push(batch.problem.detail);
-    if (batch.seconds_left !== null) said.push(fill("left", { count: Math.ceil(batch.seconds_left) }));
     if (batch.rejected) said.push(fill("rejected", { count: batch.rejected }));
     if (batch.exit_code === 3) said.push(words.untrusted);
     if (batch.exit_code === 1) said.push(words.gate);

@@ -1,4 +1,9 @@
-"""The routes of batches: send, list, look at, read and cancel them, and their pages."""
+"""The routes of batches, their pages, and the label page, which `judge label` serves alone.
+
+A dependency of the label page's routes sets `request.state.run` to the run folder. It sets
+`request.state.name` to the argument of `judge review import`, if a person has to run that command,
+else to nothing.
+"""
 
 import asyncio
 import gzip
@@ -9,16 +14,18 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as InPath
-from pydantic import Field
+from pydantic import ConfigDict, Field, field_validator
 from starlette.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from judge import review
+from judge.errors import RunError
 from judge.inputs.runs import (
     OWN,
     PAGE,
@@ -29,19 +36,18 @@ from judge.inputs.runs import (
     finished_run,
     whole_lines,
 )
+from judge.messages import LANGUAGE, Lang
 from judge.pages.agreement import page as agreement_page
 from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
-from judge.pages.service import batches_page
+from judge.pages.service import batches_page, label_page
 from judge.reports.compare import compare_runs
-from judge.review.records import Agreement
-from judge.service.access import Client
-from judge.service.batches import ID_PATTERN, Batch, Batches, BatchRecord
-from judge.service.label import IN_LANGUAGE, PAGE_HEADERS
-from judge.service.problems import Problem
-from judge.service.requests import MEGABYTE, too_large
-from judge.service.wire import SAMPLES, BatchList, BatchStatus, Options
-from judge.service.worker import UPLOAD
+from judge.review.records import Agreement, Draw
+from judge.review.sheet import read_label
+from judge.review.worksheet import LabelEntry, Question, Questions, Skip, Worksheet, draw_to_label
+from judge.service.batches import ID_PATTERN, UPLOAD, Batch, Batches, BatchRecord
+from judge.service.requests import MEGABYTE, Client, too_large
+from judge.service.wire import SAMPLES, BatchList, BatchStatus, Message, Options, Problem
 
 _GZIP: Final = b"\x1f\x8b"
 _LINES_AT_A_TIME: Final = 100
@@ -56,8 +62,23 @@ _BODY: Final[dict[str, Any]] = {
         },
     }
 }
-
+_DRAW: Final = "r[0-9a-f]{8}"
 router: Final = APIRouter()
+label_router: Final = APIRouter()
+
+
+async def _language(
+    request: Request,
+    lang: Annotated[
+        Lang | None, Query(description="Language of the page; by default the browser's.")
+    ] = None,
+) -> None:
+    chinese = request.headers.get("accept-language", "").lower().startswith("zh")
+    LANGUAGE.set(lang or ("zh" if chinese else "en"))
+
+
+IN_LANGUAGE: Final = [Depends(_language)]
+"""Dependencies that set the language of the texts in a response."""
 
 
 class LinesResponse(StreamingResponse):
@@ -67,7 +88,8 @@ class LinesResponse(StreamingResponse):
 
 
 async def _batches(request: Request) -> Batches:
-    return cast("Batches", request.app.state.service.batches)
+    batches: Batches = request.app.state.service.batches
+    return batches
 
 
 AllBatches = Annotated[Batches, Depends(_batches)]
@@ -136,21 +158,27 @@ async def _receive(
     request: Request, response: Response, sending: Sending, id_: str | None
 ) -> BatchStatus:
     service = request.app.state.service
-    if request.headers.get("content-encoding", "identity").lower() not in {"identity", "gzip"}:
-        raise Problem("wrong-form", "Content-Encoding may only be gzip")
     options = Options.model_validate(sending.model_dump(exclude={"name"}))
     options.gates(options.config(service.config))
     batches: Batches = service.batches
     folder = None
     try:
         folder = batches.new_folder()
-        sha256, size = await _keep(request, folder / UPLOAD, service.limits.max_batch)
+        digest, size = hashlib.sha256(), 0
+        with (folder / UPLOAD).open("xb") as file:
+            async for piece in request.stream():
+                digest.update(piece)
+                size += len(piece)
+                file.write(piece)
+            file.flush()
+            await asyncio.to_thread(os.fsync, file.fileno())
+        await asyncio.to_thread(_check_unpacked, folder / UPLOAD, service.limits.max_batch)
         record = BatchRecord(
             name=sending.name,
             owner=request.state.client.name,
             options=options,
             arrived=datetime.now(UTC).isoformat(timespec="microseconds"),
-            sha256=sha256,
+            sha256=digest.hexdigest(),
             size=size,
         )
         batch, is_new = await batches.add(folder, id_, record)
@@ -163,20 +191,6 @@ async def _receive(
     response.status_code = 201 if is_new else 200
     response.headers["Location"] = f"/v1/batches/{batch.id}"
     return await asyncio.to_thread(batch.status)
-
-
-async def _keep(request: Request, place: Path, megabytes: float) -> tuple[str, int]:
-    """Write the body to a new file that survives a power cut; return its hash and its size."""
-    digest, size = hashlib.sha256(), 0
-    with place.open("xb") as file:
-        async for piece in request.stream():
-            digest.update(piece)
-            size += len(piece)
-            file.write(piece)
-        file.flush()
-        await asyncio.to_thread(os.fsync, file.fileno())
-    await asyncio.to_thread(_check_unpacked, place, megabytes)
-    return digest.hexdigest(), size
 
 
 def _check_unpacked(place: Path, megabytes: float) -> None:
@@ -204,7 +218,7 @@ def list_batches(
 
 @router.get("/v1/batches/{id}")
 def get_batch(batch: OneBatch) -> BatchStatus:
-    """Return the state, the progress, failures by reason, and the totals of a finished batch."""
+    """Return the state, the progress, and the totals of a finished batch."""
     return batch.status()
 
 
@@ -259,18 +273,18 @@ async def cancel_batch(
     return Response(status_code=204) if purge else await asyncio.to_thread(batch.status)
 
 
-@router.get("/", include_in_schema=False, dependencies=[IN_LANGUAGE])
+@router.get("/", include_in_schema=False, dependencies=IN_LANGUAGE)
 def get_page() -> Response:
     """Return the page of batches."""
-    return HTMLResponse(batches_page(), headers=PAGE_HEADERS)
+    return HTMLResponse(batches_page())
 
 
-@router.get("/v1/batches/{id}/report", response_class=HTMLResponse, dependencies=[IN_LANGUAGE])
+@router.get("/v1/batches/{id}/report", response_class=HTMLResponse, dependencies=IN_LANGUAGE)
 def get_report(batch: FinishedBatch) -> Response:
     """Return the report of a batch as a page, as `judge report` writes it."""
     pieces = report_pieces(batch.folder)
     first = next(pieces)  # an error here can still become a status
-    return StreamingResponse(chain([first], pieces), headers=PAGE_HEADERS, media_type="text/html")
+    return StreamingResponse(chain([first], pieces), media_type="text/html")
 
 
 async def _first(
@@ -282,7 +296,7 @@ async def _first(
     return await _finished(await _batch(batches, first))
 
 
-@router.get("/v1/batches/{id}/comparison", response_class=HTMLResponse, dependencies=[IN_LANGUAGE])
+@router.get("/v1/batches/{id}/comparison", response_class=HTMLResponse, dependencies=IN_LANGUAGE)
 def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)]) -> Response:
     """Return how a batch differs from the batch `first`, as a page.
 
@@ -301,10 +315,10 @@ def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)
     )
     addresses = [f"../{each.id}/report" for each in both]
     pieces = comparison(report, [each.folder for each in both], addresses)
-    return HTMLResponse("".join(pieces), headers=PAGE_HEADERS)
+    return HTMLResponse("".join(pieces))
 
 
-@router.post("/v1/batches/{id}/labels", dependencies=[IN_LANGUAGE])
+@router.post("/v1/batches/{id}/labels", dependencies=IN_LANGUAGE)
 def import_labels(batch: OneBatch) -> Agreement:
     """Import the labels that people gave on the page of the batch; there is no body.
 
@@ -323,9 +337,115 @@ async def get_agreement(batch: OneBatch) -> Response:
     if not path.is_file():
         detail = "no labels were imported; label on the page, then POST to labels"
         raise Problem("not-found", detail)
-    return FileResponse(path, headers=PAGE_HEADERS, media_type="text/html")
+    return FileResponse(path, media_type="text/html")
 
 
 async def labelled_run(request: Request, batch: FinishedBatch) -> None:
     """Give the routes of the label page the folder of a batch."""
     request.state.run, request.state.name = batch.folder, ""
+
+
+class Reviewing(Message):
+    """The reviewer and the draw, as query parameters."""
+
+    reviewer: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]{0,100}$")
+    """The reviewer's name; may be empty."""
+    draw: str | None = Field(default=None, pattern=f"^{_DRAW}$")
+    """The draw; by default the last one."""
+    lang: Lang | None = None
+    """Language of the page; by default the browser's."""
+
+
+class Labelling(LabelEntry):
+    """The label of one reviewer for a sentence."""
+
+    model_config = ConfigDict(defer_build=False)
+
+    label: str = Field(default="", max_length=40)
+    skip: Skip | Literal[""] = ""
+    note: str = Field(default="", max_length=10_000)
+
+    @field_validator("label")
+    @classmethod
+    def _is_label(cls, label: str) -> str:
+        read_label(label)
+        return label
+
+
+class LabelRow(LabelEntry):
+    """A drawn sentence with the reviewer's label, which may have been edited by hand."""
+
+    review_id: str
+    """The id of its row."""
+
+
+class LabelRows(Message):
+    """The sentences that one reviewer labels."""
+
+    rows: tuple[LabelRow, ...]
+    """The sentences in the order of the sheet."""
+    fresh: bool
+    """Whether the sample was drawn by this request."""
+
+
+RowId = Annotated[
+    str, InPath(description="The id of the row.", pattern=rf"^{_DRAW}-[0-9a-f]{{12}}$")
+]
+Review = Annotated[Reviewing, Query()]
+
+
+@label_router.get("/label", include_in_schema=False, dependencies=IN_LANGUAGE)
+def get_label_page(request: Request) -> Response:
+    """Return the page."""
+    return HTMLResponse(label_page(request.state.name))
+
+
+@label_router.get("/label/rows")
+def list_rows(request: Request, review: Review) -> LabelRows:
+    """List the drawn sentences with the reviewer's labels. Without a draw, draw a sample."""
+    run: Path = request.state.run
+    draw, fresh = draw_to_label(run, review.draw)
+    entries = Worksheet(run, draw, review.reviewer).entries()
+    ids = [each.review_id for each in draw.sentences]
+    labels = (entries.get(id_, LabelEntry()).model_dump() for id_ in ids)
+    rows = [LabelRow(review_id=id_, **label) for id_, label in zip(ids, labels, strict=True)]
+    return LabelRows(rows=tuple(rows), fresh=fresh)
+
+
+@label_router.get("/label/rows/{row}", dependencies=IN_LANGUAGE)
+def get_row(request: Request, row: RowId, _: Review) -> Question:
+    """Return what the sheet shows of a sentence, without the judge's verdict."""
+    _draw, questions = _drawn(request.state.run, row)
+    return questions.of(row)
+
+
+@label_router.put("/label/rows/{row}")
+def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) -> Labelling:
+    """Keep a label; it is on disk before the response. An empty label removes the last one."""
+    draw, _ = _drawn(request.state.run, row)
+    sheet = Worksheet(request.state.run, draw, review.reviewer)
+    sheet.put(row, LabelEntry(**labelling.model_dump()))
+    return labelling
+
+
+def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
+    """Return the draw of a row and its questions; `Problem` if there is no such row."""
+    try:
+        stamp = (run / RESULTS).stat()
+    except OSError as error:
+        raise RunError(f"{run}: {error.strerror}") from None
+    draw, questions = _read(run, row.partition("-")[0], (stamp.st_mtime_ns, stamp.st_size))
+    if all(each.review_id != row for each in draw.sentences):
+        raise Problem("not-found", f"draw {draw.draw} has no row {row}")
+    return draw, questions
+
+
+@lru_cache(maxsize=8)
+def _read(run: Path, name: str, _stamp: tuple[int, int]) -> tuple[Draw, Questions]:
+    draw, _ = draw_to_label(run, name)
+    return draw, Questions(run, draw)
+
+
+def load_questions(run: Path, draw: Draw) -> None:
+    """Read the questions of a draw into memory; raise RunError if the samples are gone."""
+    _drawn(run, draw.sentences[0].review_id)
