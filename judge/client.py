@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
-    retry_if_exception_type,
+    retry_if_result,
     stop_before_delay,
     wait_exponential,
 )
@@ -28,7 +28,7 @@ from judge.inputs.runs import results_in
 from judge.inputs.samples import each
 from judge.pool import in_order
 from judge.records import Sample, SampleResult
-from judge.service.wire import OPEN, BatchStatus, ProblemDetails
+from judge.service.wire import OPEN, BatchStatus, Problem, ProblemDetails
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -38,26 +38,10 @@ _PAGE_RESULTS: Final = 500
 _CONNECT_PATIENCE_SECONDS: Final = 10.0
 """A service that accepts no connection for this long counts as absent."""
 _READ_SECONDS: Final = 660.0
+_ABSENT: Final = "absent"
+"""The extension of a response that stands for a connection that was not accepted."""
 _PIECE_BYTES: Final = 1 << 20
 _backoff: Final = wait_exponential(multiplier=0.2, max=10.0)
-
-
-class ServiceBusy(JudgeUnavailable):
-    """The service is busy or cannot be reached; the request is sent again."""
-
-    retry_after: float = 0.0
-    """The seconds for which the service asks to wait."""
-    patience: float = math.inf
-    """The seconds after which the request is no longer sent again."""
-
-
-def _failure(state: RetryCallState) -> ServiceBusy:
-    error = state.outcome.exception() if state.outcome else None
-    return error if isinstance(error, ServiceBusy) else ServiceBusy()
-
-
-def _wait(state: RetryCallState) -> float:
-    return max(_backoff(state), _failure(state).retry_after)
 
 
 class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
@@ -66,18 +50,13 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
     Args:
         url: the address of the service, such as http://127.0.0.1:8080.
         token: a bearer token; by default JUDGE_SERVICE_TOKEN of the environment.
-        patience: seconds for which a request to a busy service is repeated. A service that accepts
-            no connection is tried for ten seconds at most.
+        patience: seconds for which a request to a busy service is repeated, at most ten where it
+            accepts no connection.
         every: seconds between two requests for the status of a batch.
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        patience: float = 120.0,
-        every: float = 1.0,
+        self, url: str, *, token: str | None = None, patience: float = 120.0, every: float = 1.0
     ) -> None:
         source = CLIENT_TOKEN if token is None else "token"
         token = os.environ.get(CLIENT_TOKEN, "").strip() if token is None else token
@@ -104,44 +83,31 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         Every request may be sent twice: a batch is sent under an id of its own.
         """
 
-        def is_over(state: RetryCallState) -> bool:
-            return stop_before_delay(min(self._patience, _failure(state).patience))(state)
+        async def attempt() -> httpx.Response:
+            file = request.get("content")
+            sent = request | {"content": _pieces(file)} if isinstance(file, Path) else request
+            try:
+                return await self._http.request(method, path, **sent)
+            except httpx.TransportError as error:
+                return _unreachable(error)
 
-        attempts = AsyncRetrying(
-            retry=retry_if_exception_type(ServiceBusy), wait=_wait, stop=is_over, reraise=True
-        )
-        try:
-            return await attempts(self._send_once, method, path, **request)
-        except ServiceBusy as busy:
-            raise busy.__cause__ or busy from None
+        answer: httpx.Response = await AsyncRetrying(
+            retry=retry_if_result(lambda answer: answer.status_code in _BUSY_STATUSES),
+            wait=_wait,
+            stop=self._is_over,
+            retry_error_callback=_response,
+        )(attempt)
+        if not answer.is_success:
+            raise _error_of(answer)
+        return answer
 
-    async def _send_once(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
-        if isinstance(file := request.get("content"), Path):
-            request["content"] = _pieces(file)
-        try:
-            response = await self._http.request(method, path, **request)
-        except httpx.TransportError as error:
-            message = f"the service cannot be reached ({type(error).__name__}); check that judge "
-            busy = ServiceBusy(message + "serve runs there, and the address")
-            if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-                busy.patience = _CONNECT_PATIENCE_SECONDS
-            raise busy from None
-        if response.is_success:
-            return response
-        if response.status_code not in _BUSY_STATUSES:
-            raise _error_of(response)
-        reason = _error_of(response)
-        busy = ServiceBusy(str(reason))
-        retry_after = response.headers.get("Retry-After", "")
-        busy.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0
-        raise busy from reason
+    def _is_over(self, state: RetryCallState) -> bool:
+        is_absent = _response(state).extensions.get(_ABSENT, False)
+        most = _CONNECT_PATIENCE_SECONDS if is_absent else math.inf
+        return stop_before_delay(min(self._patience, most))(state)
 
     async def evaluate_one(self, sample: Sample) -> SampleResult:
-        """Return the result of one answer; cancelling it cancels the calls to the model.
-
-        Raises:
-            JudgeError: as `judge.evaluate` does.
-        """
+        """Return the result of one answer; cancelling it cancels the calls to the model."""
         fields = sample.model_dump(mode="json", exclude_none=True, exclude={"metadata"})
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
@@ -161,12 +127,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
                 yield result
 
     async def submit(
-        self,
-        /,
-        source: str | Path,
-        *,
-        batch: str | None = None,
-        **options: Any,  # noqa: ANN401
+        self, /, source: str | Path, *, batch: str | None = None, **options: object
     ) -> BatchStatus:
         """Send a file of samples as a batch.
 
@@ -283,6 +244,29 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
 
         while (result := self._run(following())) is not None:
             yield result
+
+
+def _unreachable(error: httpx.TransportError) -> httpx.Response:
+    """Return an error of the connection as a response."""
+    detail = f"the service cannot be reached ({type(error).__name__}); check that judge serve runs "
+    problem = Problem("judge-unavailable", detail + "there, and the address").details()
+    is_absent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+    body, extensions = problem.model_dump_json(), {_ABSENT: is_absent}
+    return httpx.Response(problem.status, content=body, extensions=extensions)
+
+
+def _response(state: RetryCallState) -> httpx.Response:
+    """Return the response to the last attempt."""
+    if state.outcome is None:
+        raise RuntimeError("there was no attempt")
+    response: httpx.Response = state.outcome.result()
+    return response
+
+
+def _wait(state: RetryCallState) -> float:
+    """Return the seconds until the next attempt: at least those that the service asks for."""
+    asked = _response(state).headers.get("Retry-After", "")
+    return max(_backoff(state), float(asked) if asked.isdecimal() else 0.0)
 
 
 def _error_of(answer: httpx.Response) -> JudgeError:

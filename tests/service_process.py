@@ -17,12 +17,13 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.app import Service, application
+from judge.service.app import application
 from judge.service.batches import BatchRecord, write_batch
-from judge.service.requests import Limits, host_names, read_tokens
-from judge.service.server import LOOPBACK, listen, server_of
+from judge.service.requests import Limits, read_tokens
+from judge.service.server import listen, server_of
 from tests.commands import judge, start
 
+LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "fixtures" / "quickstart.jsonl"
 
@@ -48,8 +49,8 @@ class Serving:
         unread_seconds: float = 60.0,
     ) -> None:
         self.data = data
-        self.service = Service(config or Config(), data, limits or Limits())
-        self._app = application(self.service, read_tokens(tokens), host_names(LOOPBACK))
+        known = read_tokens(tokens)
+        self._app = application(config or Config(), data, limits or Limits(), known, LOOPBACK)
         self.server = server_of(self._app, config or Config())
         self._unread_seconds = unread_seconds
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))

@@ -14,6 +14,7 @@ import typer
 from judge.cli.app import SIGNALLED
 from judge.cli.options import RUN, takes_language
 from judge.cli.terminal import say
+from judge.config import Config
 from judge.errors import ConfigError, extra
 from judge.messages import LANGUAGE, Messages
 from judge.review.worksheet import Worksheet, draw_to_label
@@ -40,8 +41,9 @@ def label(
     Example: judge label runs/today --reviewer Ann
     """
     with extra("service", "the page"):
-        from judge.service.routes import load_questions  # noqa: PLC0415  heavy, and an extra
-        from judge.service.server import serve_labels  # noqa: PLC0415
+        from judge.service.app import label_application  # noqa: PLC0415  heavy, and an extra
+        from judge.service.routes import load_questions  # noqa: PLC0415
+        from judge.service.server import serve  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_NAME_CHARACTERS} characters that can be printed")
@@ -60,7 +62,7 @@ def label(
             # A browser in the terminal returns only when it is closed.
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
-    ended = asyncio.run(serve_labels(run, port, started))
+    ended = asyncio.run(serve(label_application(run), Config(), "127.0.0.1", port, started))
     sheet = Worksheet(run, sample, reviewer)
     entries = sheet.entries().values()
     count = len(sample.sentences)

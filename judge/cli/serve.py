@@ -41,18 +41,18 @@ def serve(
     Example: judge serve --data batches --model gpt-5-mini
     """
     with extra("service", "the service"):
+        from judge.service.app import application  # noqa: PLC0415
         from judge.service.monitoring import LOG, log_json  # noqa: PLC0415
         from judge.service.requests import Limits, read_tokens  # noqa: PLC0415
-        from judge.service.server import Address  # noqa: PLC0415
         from judge.service.server import serve as served  # noqa: PLC0415
     tokens = read_tokens(os.environ.get(SERVICE_TOKENS, ""))
-    address = Address(host, port, tokens, tuple(allow_host or ()))
+    limits = Limits(queue, running, max_body, max_batch)
+    app = application(settings, data, limits, tokens, host, allow_host or ())
     log_json()
 
     def started(url: str) -> None:
         LOG.info("serving", extra={"entry": {"url": url, "data": str(data)}})
 
-    limits = Limits(queue, running, max_body, max_batch)
-    ended = asyncio.run(served(settings, data, limits, address, started))
+    ended = asyncio.run(served(app, settings, host, port, started))
     if ended == signal.SIGINT:
         raise typer.Exit(SIGNALLED + ended)

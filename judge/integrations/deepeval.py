@@ -9,7 +9,7 @@ from typing import Any
 
 from judge import Evaluator, Sample, SampleResult, evaluate
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 try:
@@ -50,8 +50,7 @@ class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no option
 
     def _take(self, result: SampleResult) -> float | None:
         least = 1.0 if self.threshold is None else self.threshold
-        with use_language(self.lang):
-            case, self.evaluation_model = case_of(result, least), result.signature
+        case, self.evaluation_model = case_of(result, least, self.lang), result.signature
         self.reason, self.skipped = case.text, case.kind == "skipped"
         self.success = None if self.skipped else case.kind == "passed"
         self.error = case.text if case.kind in {"error", "undecided"} else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from judge import Evaluator, Sample
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 try:
@@ -40,11 +40,11 @@ def faithfulness(chunks: str = "contexts", lang: Lang = "en", **settings: Any) -
         row = {"output": state.output.completion, "input": state.input_text, "id": state.sample_id}
         row |= {"metadata": state.metadata, "store": dict(state.store.items())}
         result = await judge.evaluate_one(Sample.of(row, map=paths))
-        with use_language(lang):
-            fields = {"answer": row["output"], "explanation": case_of(result).text or None}
+        case = case_of(result, lang=lang)
+        fields = {"answer": row["output"], "explanation": case.text or None}
         origin = {"status": result.status.value, "signature": result.signature}
         fields["metadata"] = result.scores.model_dump(include=_NUMBERS) | origin
-        fields |= {"reason": "grader_failed"} if case_of(result).kind == "error" else {}
+        fields |= {"reason": "grader_failed"} if case.kind == "error" else {}
         if result.scores.faithfulness is None:
             return Score.unscored(**{"reason": result.status.value, **fields})
         return Score(value=result.scores.faithfulness, **fields)

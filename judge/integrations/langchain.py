@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge import Evaluator, Sample, SampleResult, evaluate
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def faithfulness_evaluator(
         fields: _Row = {"key": "faithfulness", "score": result.scores.faithfulness}
         fields |= {} if fields["score"] is not None else {"value": result.status.value}
         metadata = {"signature": result.signature}
-        with use_language(lang):
-            return {**fields, "comment": case_of(result).text, "metadata": metadata}
+        return {**fields, "comment": case_of(result, lang=lang).text, "metadata": metadata}
 
     return faithfulness
 
@@ -43,9 +42,9 @@ def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> 
     judge = evaluator or Evaluator(load_config({}))
 
     def with_score(row: _Row, result: SampleResult) -> _Row:
-        with use_language(lang):
-            fields = {"faithfulness_comment": case_of(result).text}
-        return {**row, "faithfulness": result.scores.faithfulness, **fields}
+        comment = case_of(result, lang=lang).text
+        fields = {"faithfulness": result.scores.faithfulness, "faithfulness_comment": comment}
+        return {**row, **fields}
 
     def invoke(row: _Row) -> _Row:
         return with_score(row, *evaluate([Sample.of(row)], evaluator=judge))

@@ -9,7 +9,7 @@ from typing import Any
 
 from judge import Evaluator, Sample
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 try:
@@ -43,8 +43,7 @@ class JudgeFaithfulness(BaseEvaluator):  # type: ignore[misc] # mypy sees no opt
         """Return the result of a response, judged by the texts of its contexts."""
         row = {"query": query, "answer": response, "contexts": contexts and list(contexts)}
         result = await self._evaluator.evaluate_one(Sample.of(row))
-        with use_language(self._lang):
-            case = case_of(result, self._threshold)
+        case = case_of(result, self._threshold, self._lang)
         judged: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
         judged |= {"score": result.scores.faithfulness, "feedback": case.text}
         if case.kind in {"passed", "failure"}:

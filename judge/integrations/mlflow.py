@@ -10,7 +10,7 @@ from typing import Any
 
 from judge import Evaluator, Sample, evaluate
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 try:
@@ -39,8 +39,7 @@ def faithfulness_scorer(
         for value, name in ((inputs, "query"), (outputs, "answer")):
             row |= value if isinstance(value, Mapping) else {name: value}
         (result,) = evaluate([Sample.of(row, map=paths)], evaluator=judge)
-        with use_language(lang):
-            score, case = result.scores.faithfulness, case_of(result)
+        score, case = result.scores.faithfulness, case_of(result, lang=lang)
         numbers = result.scores.model_dump(include=_NUMBERS, exclude_none=True)
         return Feedback(
             value=score,

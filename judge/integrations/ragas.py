@@ -9,7 +9,7 @@ from typing import Any
 
 from judge import Evaluator, JudgeError, Sample
 from judge.config import load_config
-from judge.messages import Lang, use_language
+from judge.messages import Lang
 from judge.reports.cases import case_of
 
 try:
@@ -31,8 +31,7 @@ class JudgeFaithfulness(BaseMetric):  # type: ignore[misc] # mypy sees no option
     async def ascore(self, **row: Any) -> MetricResult:  # noqa: ANN401  as the base class has it
         """Return the faithfulness of `response` to `retrieved_contexts`."""
         result = await self._evaluator.evaluate_one(Sample.of(row))
-        with use_language(self._lang):
-            score, reason = result.scores.faithfulness, case_of(result).text
+        score, reason = result.scores.faithfulness, case_of(result, lang=self._lang).text
         return MetricResult(nan if score is None else score, reason)
 
 

@@ -7,7 +7,7 @@ from typing import IO, Final, Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 from judge.inputs.runs import Run
-from judge.messages import Messages
+from judge.messages import Lang, Messages, use_language
 from judge.records import SampleResult, SentenceResult, Support, Verdict, failure_of
 from judge.scores.answer import is_undecided, support_of
 from judge.text.visible import clip, flat
@@ -39,7 +39,7 @@ class Case(NamedTuple):
         return "\n".join((self.message, *self.lines))
 
 
-def case_of(result: SampleResult, least: float = 1.0) -> Case:
+def case_of(result: SampleResult, least: float = 1.0, lang: Lang | None = None) -> Case:
     """Return an answer as a test case that passes if its faithfulness is `least` or more.
 
     Faithfulness is over the decided claims. Undecided ones are no failure; the message counts them.
@@ -48,6 +48,9 @@ def case_of(result: SampleResult, least: float = 1.0) -> Case:
     - `undecided`: all claims are undecided, so there is no score.
     - `skipped`: the answer abstains or has no claims.
     """
+    if lang is not None:
+        with use_language(lang):
+            return case_of(result, least)
     scores, bounds = result.scores, result.scores.faithfulness_bounds
     if bounds is None:
         status = Messages.of("looks", "status")(result.status.value)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -22,15 +22,24 @@ from starlette.responses import PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from judge.compose import address
-from judge.config import Config
-from judge.errors import JudgeError, JudgeUnavailable, WorkerLost
+from judge.config import SERVICE_TOKENS, Config
+from judge.errors import ConfigError, JudgeError, JudgeUnavailable, WorkerLost
 from judge.evaluator import Evaluator
 from judge.inputs.fields import SCORE_NEEDS, sample_from
 from judge.inputs.runs import line_of
 from judge.records import Sample, SampleResult
 from judge.service.batches import Batches
 from judge.service.monitoring import LOG, Metrics
-from judge.service.requests import CLIENT_GONE, LIVE_TASK, Limits, Requests, Tokens, response_of
+from judge.service.requests import (
+    CLIENT_GONE,
+    LIVE_TASK,
+    Limits,
+    Requests,
+    Tokens,
+    host_names,
+    is_loopback,
+    response_of,
+)
 from judge.service.routes import label_router, labelled_run, router
 from judge.service.wire import (
     PROBLEM,
@@ -50,12 +59,11 @@ _PROBE_BYTES: Final = 1_000_000
 _MAX_SHOWN: Final = 80
 _NOT_FOUND: Final = 404
 _DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
-_REFERENCE: Final = "#/components/schemas/{model}"
-_SAMPLE_CONTENT: Final = {
-    "application/json": {
-        "schema": {"$ref": _REFERENCE.format(model="Sample")},
-        "example": SAMPLE,
-    }
+_SAMPLE_BODY: Final = {
+    "required": True,
+    "content": {
+        "application/json": {"schema": {"$ref": "#/components/schemas/Sample"}, "example": SAMPLE}
+    },
 }
 _OPEN_TO_ALL: Final[dict[str, Any]] = {"security": []}
 
@@ -92,10 +100,6 @@ class Service:
         # A live client gets the failure at once; a patient evaluator would wait for the server.
         live = _shared(config, config.concurrency, 2).model_copy(update={"patience": 0.0})
         self.evaluator = Evaluator(live)
-        self.lost: WorkerLost | None = None
-        """Set when a process of the evaluator has died: the service must be restarted."""
-        self.stop: Callable[[], None] = lambda: None
-        """Stops the server."""
         self._live = 0
         self.metrics.gauge("judge_in_flight", "Live answers in flight.", lambda: self._in_flight)
         self.metrics.gauge(
@@ -123,10 +127,6 @@ class Service:
         try:
             async with asyncio.timeout(seconds + grace):
                 result = await self.evaluator.evaluate_one(sample, seconds=seconds)
-        except WorkerLost as error:
-            self.lost = error
-            self.stop()
-            raise
         except TimeoutError:
             detail = f"there was no result within {seconds:g} seconds; raise --deadline"
             raise Problem("too-late", detail) from None
@@ -169,7 +169,7 @@ def _sample_in(body: bytes) -> Sample:
 
 
 class LiveRoute(APIRoute):
-    """A route without FastAPI's work on parameters, a third of what a request costs (`# D178`)."""
+    """A route whose function reads the request, and not FastAPI (`# D178`)."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function of the route."""
@@ -183,14 +183,18 @@ async def evaluate(request: Request) -> Response:
     the calls to the model. Other names for the fields of a sample are read as by `judge score`.
     """
     service: Service = request.app.state.service
-    sample, task = _sample_in(await request.body()), asyncio.current_task()
-    request.scope[LIVE_TASK] = task  # the connection cancels it and takes it away
+    sample = _sample_in(await request.body())
+    request.scope[LIVE_TASK] = asyncio.current_task()
     try:
         result = await service.score(sample)
+    except WorkerLost as error:  # the service must be restarted
+        request.app.state.lost = error
+        request.app.state.server.should_exit = True
+        raise
     except asyncio.CancelledError:
         if LIVE_TASK in request.scope:  # the service stops
             raise
-        raise ClientDisconnect from None
+        raise ClientDisconnect from None  # the connection has cancelled the task
     finally:
         request.scope.pop(LIVE_TASK, None)
     return Response(line_of(result), media_type="application/json")
@@ -293,12 +297,7 @@ class Application(FastAPI):
             responses={"default": {"description": "A problem", "content": {PROBLEM: _DETAILS}}},
             generate_unique_id_function=lambda route: route.name,
             # Nothing of what is judged goes anywhere else.
-            telemetry={
-                "tracing": False,
-                "metrics": False,
-                "logs": False,
-                "auto_configure": False,
-            },
+            telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
             exception_handlers=dict.fromkeys(
                 (JudgeError, RequestValidationError, HTTPException, ClientDisconnect, Exception),
                 _on_error,
@@ -308,59 +307,71 @@ class Application(FastAPI):
         self.add_middleware(Requests, tokens=tokens, limits=limits, metrics=metrics)
 
     def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document, with what routes do not say: samples, and tokens."""
-        if self.openapi_schema is None:
-            document = super().openapi()
-            components = document["components"]
-            sample = Sample.model_json_schema(ref_template=_REFERENCE)
-            own = sample.pop("$defs", {}) | {"Sample": sample}
-            components["schemas"] = own | components["schemas"]
-            schemes = {name: {"type": "http", "scheme": name} for name in ("bearer", "basic")}
-            components["securitySchemes"] = schemes
-            document["security"] = [{name: []} for name in schemes]
-            self.openapi_schema = document
-        return self.openapi_schema
+        """Return the OpenAPI document, with samples, and the tokens that `Requests` checks."""
+        document = super().openapi()
+        sample = Sample.model_json_schema(ref_template="#/components/schemas/{model}")
+        document["components"]["schemas"] |= sample.pop("$defs", {}) | {"Sample": sample}
+        schemes = {name: {"type": "http", "scheme": name} for name in ("bearer", "basic")}
+        document["components"]["securitySchemes"] = schemes
+        document["security"] = [{name: []} for name in schemes]
+        return document
 
 
-def application(service: Service, tokens: Tokens, hosts: list[str]) -> FastAPI:
+def application(
+    config: Config, data: Path, limits: Limits, tokens: Tokens, host: str, names: Iterable[str] = ()
+) -> FastAPI:
     """Return the application of `judge serve`; its lifespan opens the service.
 
     Entering the lifespan may raise ConfigError for a wrong setting, JudgeUnavailable, and RunError
     if another service holds the folder.
+
+    Args:
+        config: the settings.
+        data: the folder of the batches.
+        limits: the limits of requests and batches.
+        tokens: the accepted tokens.
+        host: the address that the service listens at.
+        names: other names that clients may use, such as a proxy's.
+
+    Raises:
+        ConfigError: other machines could use the service without a token.
     """
+    if not tokens and not is_loopback(host):
+        raise ConfigError(
+            f"other machines can reach --host {host!r}, and there are no tokens: set "
+            f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
+        )
+    service = Service(config, data, limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.evaluator, service.batches:
             yield
 
-    app = Application(tokens, hosts, service.limits, service.metrics, lifespan)
-    app.state.service, app.state.data = service, service.batches.data
-    live = LiveRoute(
+    app = Application(tokens, host_names(host, names), limits, service.metrics, lifespan)
+    app.state.service, app.state.data = service, data
+    app.router.add_api_route(
         "/v1/evaluations",
         evaluate,
         methods=["POST"],
         response_model=SampleResult,
-        openapi_extra={"requestBody": {"required": True, "content": _SAMPLE_CONTENT}},
+        openapi_extra={"requestBody": _SAMPLE_BODY},
+        route_class_override=LiveRoute,
     )
-    app.router.routes.append(live)
     app.include_router(api)
     app.include_router(router)
-    app.include_router(
-        label_router,
-        prefix="/v1/batches/{id}",
-        dependencies=[Depends(labelled_run)],
-    )
+    of_batch = [Depends(labelled_run)]
+    app.include_router(label_router, prefix="/v1/batches/{id}", dependencies=of_batch)
     app.mount("/docs", StaticFiles(packages=[(fastapi_swagger.__name__, "resources")]))
     return app
 
 
-def label_application(run: Path, hosts: list[str]) -> FastAPI:
+def label_application(run: Path) -> FastAPI:
     """Return the application of `judge label`, for this machine alone."""
 
     async def of_run(request: Request) -> None:
         request.state.run, request.state.name = run, str(run)
 
-    app = Application({}, hosts, Limits(), Metrics())
+    app = Application({}, host_names("127.0.0.1"), Limits(), Metrics())
     app.include_router(label_router, dependencies=[Depends(of_run)])
     return app

@@ -6,22 +6,18 @@ import signal
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from judge.config import SERVICE_TOKENS, Config
+from judge.config import Config
 from judge.errors import ConfigError
 from judge.pool import at_once, sockets
-from judge.service.app import Service, application, label_application
 from judge.service.monitoring import LOG
-from judge.service.requests import LIVE_TASK, Limits, Tokens, host_names, is_loopback
+from judge.service.requests import LIVE_TASK
 
-LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 100
 """Connections that asyncio accepts at a time, before it closes the ones that are too many."""
 _MAX_CONNECTIONS: Final = 1000
@@ -30,17 +26,6 @@ _MAX_HEAD_BYTES: Final = 1 << 16
 _UNREAD_SECONDS: Final = 60.0
 _KEEPALIVE_SECONDS: Final = 20
 _SHUTDOWN_SECONDS: Final = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where the service listens, and who may use it."""
-
-    host: str = LOOPBACK
-    port: int = 8080
-    tokens: Tokens = field(default_factory=dict)
-    names: tuple[str, ...] = ()
-    """Other names that clients may use, such as a proxy's."""
 
 
 class Connection(HttpToolsProtocol):
@@ -111,12 +96,12 @@ class Connection(HttpToolsProtocol):
 
 
 def server_of(app: FastAPI, config: Config) -> uvicorn.Server:
-    """Return the server of an application.
+    """Return the server of an application, which is also its `state.server`.
 
     Its connections leave enough open files for those to the judge's server.
     """
     connections = sockets() - at_once(config) - _BACKLOG
-    return uvicorn.Server(
+    app.state.server = server = uvicorn.Server(
         uvicorn.Config(
             app,
             http=Connection,
@@ -133,6 +118,7 @@ def server_of(app: FastAPI, config: Config) -> uvicorn.Server:
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
     )
+    return server
 
 
 def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> socket.socket:
@@ -158,48 +144,19 @@ def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> soc
 
 
 async def serve(
-    config: Config,
-    data: Path,
-    limits: Limits,
-    address: Address,
-    on_start: Callable[[str], None] = lambda _: None,
+    app: FastAPI, config: Config, host: str, port: int, on_start: Callable[[str], None]
 ) -> int:
-    """Serve until a signal, and return its number; 0 if there was none.
+    """Serve an application until a signal, and return its number; 0 if there was none.
 
     `on_start` is called with the URL.
 
     Raises:
-        ConfigError: the address cannot be used, other machines could use the service without a
-            token, or a setting is wrong.
-        JudgeUnavailable: the judge cannot be reached.
-        RunError: another service holds the folder.
+        ConfigError: the address cannot be used.
+        JudgeError: as entering the lifespan of the application.
         WorkerLost: a process of the evaluator has died.
     """
-    if not address.tokens and not is_loopback(address.host):
-        raise ConfigError(
-            f"other machines can reach --host {address.host!r}, and there are no tokens: set "
-            f"{SERVICE_TOKENS} to NAME:TOKEN, or listen at 127.0.0.1"
-        )
-    service = Service(config, data, limits)
-    app = application(service, address.tokens, host_names(address.host, address.names))
-    server = server_of(app, config)
-    service.stop = lambda: setattr(server, "should_exit", True)
-    number = await _run(server, app, address, on_start)
-    if service.lost is not None:
-        raise service.lost
-    return number
-
-
-async def serve_labels(run: Path, port: int, on_start: Callable[[str], None]) -> int:
-    """Serve the label page of a run to this machine until a signal; return its number."""
-    app = label_application(run, host_names(LOOPBACK))
-    return await _run(server_of(app, Config()), app, Address(port=port), on_start)
-
-
-async def _run(
-    server: uvicorn.Server, app: FastAPI, address: Address, on_start: Callable[[str], None]
-) -> int:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    server = server_of(app, config)
     numbers: list[int] = []
 
     def stop(number: int) -> None:
@@ -214,13 +171,15 @@ async def _run(
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop, number)
     try:
-        with listen(address.host, address.port) as listening:
+        with listen(host, port) as listening:
             async with app.router.lifespan_context(app):
                 gc.freeze()  # modules are never freed
-                host = f"[{address.host}]" if ":" in address.host else address.host
-                on_start(f"http://{host}:{listening.getsockname()[1]}")
+                name = f"[{host}]" if ":" in host else host
+                on_start(f"http://{name}:{listening.getsockname()[1]}")
                 await server.serve([listening])
     except asyncio.CancelledError:
         if not numbers:
             raise
+    if (lost := getattr(app.state, "lost", None)) is not None:
+        raise lost
     return numbers[0] if numbers else 0
