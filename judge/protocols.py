@@ -1,4 +1,4 @@
-"""The interfaces that judges are built from. `judge.backends.fake` has a fake of each."""
+"""The interfaces that judges are built from. `judge.backends.fake` has fakes of them for tests."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from zlib import crc32
 
 from pydantic import JsonValue
 
-from judge.backends.store import DiskStore
+from judge.backends.store.cache import DiskStore
 from judge.inputs.runs import read_summary
 from judge.judges.cached import CacheRow
 from judge.records import Support, Unscored, Verdict

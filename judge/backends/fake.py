@@ -7,9 +7,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
 from judge.records import (
     ChatFailure,
     ChatReply,
@@ -44,27 +41,6 @@ class FakeJudge:
         missing = Unscored(reason=UnscoredReason.MISSING, detail="not in the script")
         texts = {index: request.sentences[index].text for index in request.ask}
         return Judgment(outcomes={i: self.outcomes.get(text, missing) for i, text in texts.items()})
-
-
-@dataclass(eq=False)
-class FakeEmbedder:
-    """Gives scripted vectors, scaled to unit length; a text without one is the zero vector."""
-
-    vectors: Mapping[str, Sequence[float]]
-    signature: str = "fake"
-
-    async def embed(
-        self,
-        texts: Sequence[str],
-        deadline: float | None = None,  # noqa: ARG002 (nothing is waited for)
-    ) -> npt.NDArray[np.float32]:
-        """Return rows of unit length, shape (len(texts), d)."""
-        width = len(next(iter(self.vectors.values()), (0.0,)))
-        rows = np.array([self.vectors.get(t, [0.0] * width) for t in texts], dtype=np.float32)
-        rows = rows.reshape(len(texts), width)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: npt.NDArray[np.float32] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
-        return unit
 
 
 @dataclass(eq=False)

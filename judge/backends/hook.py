@@ -47,6 +47,7 @@ class Calls:
         timeout: float = 30.0,
     ) -> None:
         self._hook = hook
+        self._name: str = getattr(hook, "__qualname__", type(hook).__qualname__)
         self._seed = seed
         self._rate = rate
         self._most_waiting = waiting
@@ -67,12 +68,18 @@ class Calls:
         self._over = kind is not None
         self._queue.put(None)
         try:
-            if not self._over:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._done.wait(), self._timeout)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._done.wait(), 0 if self._over else self._timeout)
         finally:
             self._over = True
-            self._report()
+            counts = {
+                "failed": self._failed,
+                "were dropped, as too many waited": self._dropped,
+                "were given up before they had ended": self._offered - self._dropped - self._ended,
+            }
+            if lost := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
+                calls = f"{self._offered} {plural(self._offered, 'call')}"
+                _LOG.warning("review hook %s: of %s, %s", self._name, calls, lost)
 
     def after(self, score: _Score) -> _Score:
         """Return a function that scores with `score`, and offers the drawn results to the hook."""
@@ -111,33 +118,19 @@ class Calls:
         async with asyncio.timeout(self._timeout):
             await answer
 
-    @property
-    def _name(self) -> str:
-        name: str = getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
-        return name
-
     def _fail(self, qid: str, error: BaseException) -> None:
         self._failed += 1
         kind = type(error).__name__
         if self._over or kind in self._logged:
             return
         self._logged.add(kind)
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"{kind} at {PurePath(frame.filename).name}:{frame.lineno}"
         if isinstance(error, JudgeError):
             what = described(error)  # our own errors have no text of a sample in their message
+        else:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{kind} at {PurePath(frame.filename).name}:{frame.lineno}"
         text = "review hook %s failed for %r: %s (further ones of this kind are only counted)"
         _LOG.warning(text, self._name, qid, what)
-
-    def _report(self) -> None:
-        counts = {
-            "failed": self._failed,
-            "were dropped, as too many waited": self._dropped,
-            "were given up before they had ended": self._offered - self._dropped - self._ended,
-        }
-        if lost := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
-            calls = plural(self._offered, "call")
-            _LOG.warning("review hook %s: of %d %s, %s", self._name, self._offered, calls, lost)
 
 
 def uniform(seed: int, *parts: str | int) -> float:

@@ -1,8 +1,8 @@
 """Models on this machine, by sentence-transformers: NLI classifiers and sentence embeddings.
 
 A model is a folder or a name in the Hugging Face cache. Nothing is downloaded, and a model's own
-code is never run. `pip install 'rag-judge[local]'` brings the packages. They are imported only when
-a model is loaded. Loading and inference happen on the caller's worker thread.
+code is never run. The packages are imported only when a model is loaded. Loading and inference
+happen on the caller's worker thread.
 """
 
 import asyncio
@@ -108,15 +108,10 @@ class SentenceEmbedder:
         return await _run(self._worker, lambda: self._encode(texts))
 
     def _encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        rows = np.zeros((len(texts), self._model.get_embedding_dimension() or 0), np.float32)
-        filled = [i for i, text in enumerate(texts) if text.strip()]
-        if filled:
-            rows[filled] = self._model.encode(
-                [_plain(texts[i]) for i in filled],
-                normalize_embeddings=True,
-                show_progress_bar=False,
-            )
-        return rows
+        rows: npt.NDArray[np.float32] = self._model.encode(
+            [_plain(text) for text in texts], normalize_embeddings=True, show_progress_bar=False
+        )
+        return np.where([[bool(text.strip())] for text in texts], rows, np.float32(0))
 
 
 def read_labels(id2label: Mapping[int, str]) -> tuple[int, int | None]:
@@ -149,23 +144,20 @@ def fingerprint(folder: Path) -> str:
 def _find(name: str) -> tuple[Path, str]:
     """Return the folder of a model, and its name in signatures.
 
-    That is the last part of a folder's path, so that moving it changes no verdict. In the Hugging
-    Face cache it is `owner/model`, or `owner/model@revision`.
+    That is the last part of a folder's path, so that moving it changes no verdict.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder, folder.resolve().name
     from huggingface_hub import snapshot_download  # noqa: PLC0415  a part of the extra
 
-    model, _, revision = name.partition("@")
     try:
-        snapshot = snapshot_download(model, revision=revision or None, local_files_only=True)
+        return Path(snapshot_download(name, local_files_only=True)), name
     except (OSError, ValueError):
         raise ConfigError(
             "is neither a folder nor in the Hugging Face cache of this machine, and judge "
-            f"downloads nothing; name a folder, or run hf download {model}"
+            f"downloads nothing; name a folder, or run hf download {name}"
         ) from None
-    return Path(snapshot), name
 
 
 async def _load(

@@ -6,7 +6,13 @@ from typing import Annotated, Final
 
 import typer
 
-from judge.backends.store import DATABASE, DiskStore, cache_folder, empty
+from judge.backends.store.cache import (
+    DATABASE,
+    DiskStore,
+    cache_folder,
+    database_files,
+    remove_database,
+)
 from judge.cli.app import COMMANDS
 from judge.cli.options import CONFIG, setting
 from judge.cli.terminal import say
@@ -34,7 +40,8 @@ def stats(
     if folder is None:
         return
     with DiskStore(folder) as store:
-        (signatures, answers), size = contents(store.rows()), store.size
+        signatures, answers = contents(store.rows())
+        size = sum(path.stat().st_size for path in database_files(folder))
     say(
         f"{folder}  {size / _MEGA:.1f} MB",
         f"{counted(signatures.total(), 'verdict')}, {counted(answers, 'answer')}",
@@ -58,9 +65,7 @@ def clear(
         return
     if not yes:
         typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
-    rows = empty(folder)
-    what = "a database with an unknown number of rows" if rows is None else counted(rows, "row")
-    say(f"removed {what} from {folder}")
+    say(f"removed {remove_database(folder) / _MEGA:.1f} MB from {folder}")
 
 
 def _folder(folder: Path | None, file: Path | None) -> Path | None:

@@ -18,7 +18,7 @@ from pydantic_core import to_json
 from judge.backends.openai import Send
 from judge.backends.openai.batches import WAITS, BatchReply, RequestKey, ask_batch
 from judge.backends.openai.chat import PATHS
-from judge.backends.store import cache_folder
+from judge.backends.store.cache import cache_folder
 from judge.compose import address, compose, open_provider, settled
 from judge.config import Config, load_config
 from judge.errors import ConfigError, InputError, JudgeUnhealthy, RunError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from judge.backends.store import BackgroundStore
+from judge.backends.store.cache import BackgroundStore
 from judge.backends.store.redis import RedisStore
 from judge.errors import ConfigError, RunError
 from judge.evaluator import Evaluator
@@ -46,9 +46,7 @@ async def judged(
         ]
 
 
-async def test_foreign_values_count_as_absent(
-    server: JudgeServer, redis: RedisServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_foreign_values_count_as_absent(server: JudgeServer, redis: RedisServer) -> None:
     await judged(server, redis, 3)
     with redis.client() as client:
         keys = [key for key in client.keys("judge:*") if key.count(b":") == 1]
@@ -58,8 +56,6 @@ async def test_foreign_values_count_as_absent(
     results = await judged(server, redis, 3)
     assert [labels(result) for result in results] == [["full"] * 3] * 3
     assert server.calls == 6
-    assert caplog.text.count("values that are not text are ignored") == 1
-    assert "secret" not in caplog.text
 
 
 def test_verdicts_expire_after_the_ttl(redis: RedisServer) -> None:

@@ -3,7 +3,7 @@ import os
 import pickle
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.store import BackgroundStore, DiskStore, empty
+from judge.backends.store.cache import BackgroundStore, DiskStore, remove_database
 from judge.backends.store.redis import RedisStore
 from judge.errors import JudgeError
 from judge.protocols import Store
@@ -41,12 +41,6 @@ def opened(request: pytest.FixtureRequest, folder: Path) -> Opened:
     if request.param == "disk":
         return partial(DiskStore, folder)
     return partial(RedisStore, request.getfixturevalue("redis").socket)
-
-
-@pytest.fixture
-def store(folder: Path) -> Iterator[DiskStore]:
-    with DiskStore(folder) as store:
-        yield store
 
 
 def plant(folder: Path, statement: str, *values: object) -> None:
@@ -124,7 +118,6 @@ def test_a_row_that_names_a_file_is_not_read_and_the_file_not_removed(
         assert store.get(["1", "2", "3", "4"]) == {}
         store.put({"1": "ours"})
         assert list(store.rows()) == [("1", "ours")]
-        assert store.clear() == 4
     assert victim.read_text() == "secret"
     assert len(caplog.records) == 1
     assert "secret" not in caplog.text
@@ -152,26 +145,10 @@ def test_a_broken_database_is_named_and_can_be_emptied(folder: Path, how: str) -
     clear = f"`judge cache clear --yes --cache-dir {folder}`"
     with pytest.raises(JudgeError, match=clear), DiskStore(folder) as store:
         list(store.rows())
-    assert empty(folder) is None
+    assert remove_database(folder) > 1_000
     assert names(folder) == ["notes"]
     with DiskStore(folder) as store:
         store.put({"k": "v"})
-    assert empty(folder) == 1
-    assert empty(folder) == 0
-
-
-def test_clearing_leaves_nothing_to_read(store: DiskStore) -> None:
-    store.put({f"key {number}": "geheim 机密" * 500 for number in range(200)})
-    full = store.size
-    assert full > 200 * 500 * 13
-    assert store.clear() == 200
-    assert list(store.rows()) == []
-    assert store.size < full / 10
-    files = list(store.directory.iterdir())
-    assert files
-    assert not any(b"geheim" in path.read_bytes() for path in files)
-    store.put({"k": "again"})
-    assert store.get(["k"]) == {"k": "again"}
 
 
 def test_a_new_folder_is_private_to_its_owner(tmp_path: Path) -> None:

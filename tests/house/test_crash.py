@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.store import DiskStore
+from judge.backends.store.cache import DiskStore
 from judge.inputs.runs import read_record, read_summary
 from judge.judges.cached import CacheRow
 from judge.records import Support

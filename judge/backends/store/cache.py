@@ -1,26 +1,185 @@
-"""The cache of verdicts that settings name, used from an event loop through one worker thread."""
+"""The cache of verdicts: texts by key, kept by diskcache in SQLite or on a Redis server."""
 
 import asyncio
+import errno
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from judge.backends.store.disk import DiskStore, NotKept
+from diskcache import Cache, Disk, Timeout
+
 from judge.config import Config
-from judge.errors import ConfigError, extra
+from judge.errors import ConfigError, RunError, extra
 from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.backends.store.redis import RedisStore
 
 _LOGGER: Final = logging.getLogger("judge")
+DATABASE: Final = "cache.db"
+_LOCK_SECONDS: Final = 60.0
+"""How long a transaction of another process is waited for; each takes milliseconds."""
+_MODE_RAW: Final = 1
+"""How diskcache marks a value that is in the database as it is."""
+_MALFORMED: Final = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
+_FULL: Final = ("SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EDQUOT", "EFBIG")
+_ELSEWHERE: Final = "or name another cache directory (--cache-dir)"
 _LOST: Final = (
     "cache %s: it failed for a while, and the verdicts of %s are not kept: they are in the results "
     "alone, and are asked for again with --force"
 )
+
+
+class NotKept(RunError):
+    """Texts can neither be kept nor looked up just now."""
+
+
+class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
+    """Keeps text in the database alone.
+
+    diskcache itself unpickles what a row holds, and opens or removes the file that a row names
+    (CVE-2025-69872). Here a row with a pickle or a file name counts as absent.
+    """
+
+    _warned = False
+
+    def put(self, key: str) -> tuple[str, bool]:
+        """Return the key as the database holds it."""
+        return key, True
+
+    def get(self, key: object, raw: object) -> str | None:
+        """Return the key of a row; None where it is not text."""
+        if raw and isinstance(key, str):
+            return key
+        self._warn()
+        return None
+
+    def store(self, value: str, _read: bool, key: object = None) -> tuple[int, int, None, str]:  # noqa: ARG002, FBT001
+        """Return the columns `size`, `mode`, `filename` and `value` of a row."""
+        return len(value), _MODE_RAW, None, value
+
+    def fetch(self, mode: int, filename: str | None, value: object, _read: bool) -> str:  # noqa: FBT001
+        """Return the text of a row, or raise OSError, which diskcache counts as an absent row."""
+        if mode == _MODE_RAW and filename is None and isinstance(value, str):
+            return value
+        self._warn()
+        raise OSError("not plain text")
+
+    def remove(self, _path: str) -> None:
+        """Remove no file: only a row that somebody else wrote can name one."""
+
+    def _warn(self) -> None:
+        if not self._warned:
+            self._warned = True
+            _LOGGER.warning("cache %s: rows that are not plain text are ignored", self._directory)
+
+
+class DiskStore:
+    """Keeps texts in a folder that processes share; close it, or use it in a `with`.
+
+    What is put outlives a kill -9, and where it is `durable` a power cut, too. A new folder is for
+    its owner alone, as it holds questions and verdicts.
+
+    Raises:
+        ConfigError: the folder cannot be used, or its database is malformed.
+        NotKept: the disk is full.
+    """
+
+    def __init__(self, directory: Path, *, durable: bool = False) -> None:
+        self.directory = directory
+        self.place = str(directory)
+        with _translated(directory):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._cache: Any = Cache(
+                str(directory.resolve()),
+                timeout=_LOCK_SECONDS,
+                disk=TextDisk,
+                disk_min_file_size=2**62,
+                eviction_policy="none",
+                cull_limit=0,
+                sqlite_journal_mode="wal",
+                sqlite_synchronous=2 if durable else 1,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._cache.close()
+
+    def get(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the texts known for these keys; a missing key is absent."""
+        with _translated(self.directory):
+            found = {key: self._cache.get(key) for key in keys}
+        return {key: text for key, text in found.items() if text is not None}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Store the texts in one transaction."""
+        with _translated(self.directory), self._cache.transact():
+            for key, text in texts.items():
+                self._cache.set(key, text)
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield every key and its text."""
+        with _translated(self.directory):
+            for key in self._cache:
+                if key is not None and (text := self._cache.get(key)) is not None:
+                    yield key, text
+
+
+def database_files(directory: Path) -> list[Path]:
+    """Return the files of the database in a folder."""
+    return list(directory.glob(f"{DATABASE}*"))
+
+
+def remove_database(directory: Path) -> int:
+    """Remove the database with all rows; return the bytes that it had on disk.
+
+    Raises:
+        ConfigError: the folder cannot be changed.
+    """
+    removed = 0
+    with _translated(directory):
+        for path in database_files(directory):
+            removed += path.stat().st_size
+            path.unlink()
+    return removed
+
+
+@contextmanager
+def _translated(directory: Path) -> Iterator[None]:
+    """Raise an error of the disk or the database as one of ours, with the next step."""
+    try:
+        yield
+    except Exception as error:
+        # Where diskcache's own rollback failed, the cause is the context.
+        cause = error.__context__ if hasattr(error.__context__, "sqlite_errorname") else error
+        name = getattr(cause, "sqlite_errorname", "")
+        if not name and not isinstance(error, OSError | Timeout):
+            raise
+        name = name or errno.errorcode.get(getattr(error, "errno", 0), "")
+        why = getattr(cause, "strerror", None) or str(cause) or "another process has locked it"
+        where = f"cache {directory}"
+        if name.startswith(_FULL):
+            raise NotKept(
+                f"{where}: its disk is full ({why}), and takes no verdict; what is there stays: "
+                f"free some room, {_ELSEWHERE}"
+            ) from None
+        if name.startswith(_MALFORMED):
+            clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
+            raise ConfigError(
+                f"{where}: is not a sound database ({why}); try `{clear}`, {_ELSEWHERE}"
+            ) from None
+        raise ConfigError(f"{where}: cannot be used ({why}); mend that, {_ELSEWHERE}") from None
 
 
 class BackgroundStore:

@@ -3,7 +3,6 @@
 `pip install 'rag-judge[redis]'` brings the client. Nothing but text is written or read.
 """
 
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,17 +11,16 @@ from typing import Final, Self, cast
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import AuthenticationError, RedisError
 from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as NoReply
 from redis.retry import Retry
 
-from judge.backends.store.disk import NotKept
+from judge.backends.store.cache import NotKept
 from judge.config import REDIS_PASSWORD, REDIS_USERNAME
 from judge.errors import ConfigError, JudgeError
 from judge.text.visible import clip, printable
 
-_LOGGER: Final = logging.getLogger("judge")
 PREFIX: Final = "judge:"
 _MESSAGE_CHARACTERS: Final = 200
 _TIMEOUT_SECONDS: Final = 5.0
@@ -30,26 +28,22 @@ _TIMEOUT_SECONDS: Final = 5.0
 _RECESS_SECONDS: Final = 30.0
 """For which a server that did not answer is asked nothing, so that not every answer waits."""
 _UNUSABLE: Final = (
-    "cannot be used ({}); see that a Redis server runs there, or leave out --cache-url to keep "
+    f"cannot be used ({{}}); see that a Redis server runs there, set {REDIS_PASSWORD} and "
+    f"{REDIS_USERNAME} in the environment if it wants them, or leave out --cache-url to keep "
     "verdicts on this machine"
 )
 _GONE: Final = (
     "is gone or full ({}); see to it. Meanwhile nothing is kept there, and what cannot be looked "
     "up is asked again"
 )
-_LOCKED: Final = (
-    f"refuses the user name or the password ({{}}); set {REDIS_PASSWORD} in the environment, and "
-    f"{REDIS_USERNAME} where it has users"
-)
 
 
 class RedisStore:
     """Keeps texts on a server, at a checked `url`; close it, or use it in a `with`.
 
-    Keys begin with `judge:`. A value that is not UTF-8 text counts as absent. What is put is
-    forgotten after `ttl` seconds, where given. User name and password come from the environment,
-    JUDGE_REDIS_USERNAME and JUDGE_REDIS_PASSWORD. A Redis Cluster will not do: it refuses to
-    change keys of two slots in one transaction.
+    Keys begin with `judge:`. What is put is forgotten after `ttl` seconds, where given. User name
+    and password come from the environment. A Redis Cluster is refused: it changes no keys of two
+    slots in one transaction.
 
     Raises:
         ConfigError: it cannot be reached, refuses the password, or takes nothing.
@@ -62,7 +56,6 @@ class RedisStore:
         self._recess = 0.0
         """When the server may be asked again."""
         self._why = ""
-        self._warned = False
         self._client = Redis.from_url(
             url,
             username=os.environ.get(REDIS_USERNAME) or None,
@@ -73,7 +66,7 @@ class RedisStore:
             retry=Retry(NoBackoff(), 1, supported_errors=(NoConnection,)),
         )
         # A replica, a cluster, or the rules on a user may refuse what a run needs.
-        with self._translated(ConfigError):
+        with self._translated(ConfigError, _UNUSABLE):
             probe = [f"{PREFIX}probe:{number}" for number in range(2)]
             self._set(dict.fromkeys(probe, b""), seconds=1)
             self._client.mget(probe)
@@ -92,14 +85,15 @@ class RedisStore:
         """Return the texts known for these keys; a missing key is absent."""
         if not keys:
             return {}
-        with self._translated(NotKept):
+        with self._translated(NotKept, _GONE):
             values = cast("list[bytes | None]", self._client.mget([PREFIX + key for key in keys]))
-        texts = {key: self._text(value) for key, value in zip(keys, values, strict=True)}
-        return {key: text for key, text in texts.items() if text is not None}
+        found = zip(keys, values, strict=True)
+        # The reader of a verdict refuses what is not one.
+        return {key: value.decode(errors="replace") for key, value in found if value is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Store the texts in one transaction."""
-        with self._translated(NotKept):
+        with self._translated(NotKept, _GONE):
             self._set({PREFIX + key: text.encode() for key, text in texts.items()}, self._ttl)
 
     def _set(self, values: Mapping[str, bytes], seconds: int | None) -> None:
@@ -108,17 +102,8 @@ class RedisStore:
             pipe.set(name, value, ex=seconds)
         pipe.execute()
 
-    def _text(self, value: bytes | None) -> str | None:
-        try:
-            return None if value is None else value.decode()
-        except UnicodeDecodeError:
-            if not self._warned:
-                self._warned = True
-                _LOGGER.warning("cache %s: values that are not text are ignored", self.place)
-            return None
-
     @contextmanager
-    def _translated(self, kind: Callable[[str], JudgeError]) -> Iterator[None]:
+    def _translated(self, kind: Callable[[str], JudgeError], problem: str) -> Iterator[None]:
         """Raise an error of the server as one of ours; leave it alone where it did not answer."""
         if monotonic() < self._recess:
             raise NotKept(f"cache {self.place}: {_GONE.format(self._why)}")
@@ -130,6 +115,4 @@ class RedisStore:
             self._why = clip(printable(cause), _MESSAGE_CHARACTERS)
             if isinstance(error, NoConnection | NoReply):
                 self._recess = monotonic() + _RECESS_SECONDS
-            usual = _GONE if kind is NotKept else _UNUSABLE
-            words = _LOCKED if isinstance(error, AuthenticationError) else usual
-            raise kind(f"cache {self.place}: {words.format(self._why)}") from None
+            raise kind(f"cache {self.place}: {problem.format(self._why)}") from None

@@ -205,7 +205,7 @@ def test_batches_and_dry_runs_use_the_endpoint() -> None:
         dry = judge("score", "samples.jsonl", "--dry-run", *server.words, *THERE)
         assert (dry.code, server.calls) == (0, 0), dry
         written = ("samples.jsonl", "-o", "night", *server.words, *THERE)
-        for step in ("write", "send", "status", "read"):
+        for step in ("write", "send", "read"):
             ran = judge("batch", step, *(written if step == "write" else ["night"]))
             assert ran.code == 0, ran
         (order,) = server.batches.values()
