@@ -3,14 +3,12 @@
 import errno
 import logging
 import os
-import re
-import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import IO, Final, Self, TypeVar
 
@@ -34,6 +32,8 @@ RECORD: Final = "run.json"
 REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
 """A copy of standard input."""
+_COPYING: Final = ".input.part"
+"""The copy until the run begins."""
 SHARDS: Final = "results"
 """The folder of a cluster's results, in files that sort into input order."""
 LOCK: Final = ".lock"
@@ -47,10 +47,6 @@ record are taken for the user's own."""
 
 _Record = TypeVar("_Record", bound=Record)
 _STEP: Final = "score again with --force"
-_LEFT: Final = re.compile(
-    rf"(?:{'|'.join(map(re.escape, (RECORD, SUMMARY, REJECTED, INPUT)))})\.[0-9a-f]{{16}}\.part"
-)
-"""Temporary files that kill -9 leaves behind."""
 _MOVE: Final = "move it away, or name another -o"
 _ELSEWHERE: Final = "name another -o"
 _AGAIN: Final = "what is there stays: mend that and run the same command again"
@@ -93,11 +89,10 @@ def read_record(folder: str | Path) -> RunRecord:
     """Return the record of a run, finished or not; raise RunError if it is absent or damaged."""
     path = Path(folder) / RECORD
     try:
-        data = path.read_bytes()
+        # It may be another program's, which --force must not replace.
+        return parse(path.read_bytes(), RunRecord, str(path), _MOVE)
     except OSError as error:
         raise _absent(Path(folder), error) from None
-    # It may be another program's, which --force must not replace.
-    return parse(data, RunRecord, str(path), _MOVE)
 
 
 def read_summary(folder: str | Path) -> Summary:
@@ -168,7 +163,7 @@ def results_in(lines: Iterable[bytes]) -> Iterator[SampleResult | str]:
 
 def misplaced(number: int, result: SampleResult, sample: Sample | None) -> str | None:
     """Return what is wrong if a line of results does not belong to a sample; else None."""
-    if sample is not None and sample.qid == result.qid and is_of(result, sample):
+    if sample is not None and is_of(result, sample):
         return None
     expected = "no more" if sample is None else f"the answer of qid {sample.qid}"
     what = f"line {number} is of qid {result.qid}, and {expected} is expected"
@@ -197,10 +192,9 @@ def parse(data: bytes, kind: type[_Record], place: str, step: str = _STEP) -> _R
 def read_document(path: Path, kind: type[_Record], step: str) -> _Record:
     """Return the record in a file; raise RunError with a next step if it is absent or damaged."""
     try:
-        data = path.read_bytes()
+        return parse(path.read_bytes(), kind, str(path), step)
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror}); {step}") from None
-    return parse(data, kind, str(path), step)
 
 
 def _damage(error: ValidationError) -> str:
@@ -221,22 +215,10 @@ def _absent(folder: Path, error: OSError) -> RunError:
 # The samples behind the results
 
 
-def samples_of(folder: Path, results: Iterable[SampleResult]) -> dict[str, Sample]:
-    """Return the samples of some results of a run by qid, without those that are gone or changed.
-
-    Raises:
-        RunError: the folder has no sound record.
-    """
-    wanted = {result.qid: result for result in results}
-    found: dict[str, Sample] = {}
-    with suppress(InputError):  # the input is gone, or damaged from some line on
-        for sample in _samples(folder):
-            if len(found) == len(wanted):
-                break
-            result = wanted.get(sample.qid)
-            if result is not None and is_of(result, sample):
-                found[sample.qid] = sample
-    return found
+def samples_of(folder: Path, qids: Collection[str]) -> dict[str, Sample]:
+    """Return samples of a run by qid; none if the input is gone or has changed."""
+    found = (sample for sample in _samples(folder) or () if sample.qid in qids)
+    return {sample.qid: sample for sample in islice(found, len(qids))}
 
 
 def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
@@ -246,10 +228,10 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
         RunError: the folder holds no run, its results are damaged, or the samples are gone or have
             changed: a person must not be shown other chunks than the judge.
     """
-    if not _is_unchanged(folder):
+    samples = _samples(folder)
+    if samples is None:
         step = f"put it back, or score it again with --force -o {folder}"
         raise RunError(f"{_input(folder)}: changed since {folder} was scored, or gone; {step}")
-    samples = _samples(folder)
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
         problem = misplaced(number, result, sample)
@@ -263,7 +245,7 @@ def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
 
     The samples are None if the input is gone or has changed. Errors are those of `read_results`.
     """
-    samples = _samples(folder) if _is_unchanged(folder) else iter(())
+    samples = _samples(folder) or iter(())
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
         yield result, None if misplaced(number, result, sample) else sample
@@ -274,9 +256,7 @@ def questions(folder: Path) -> dict[str, int]:
 
     Hashes are comparable within one process only.
     """
-    if not _is_unchanged(folder):
-        return {}
-    queries = ((each.qid, " ".join(each.query.split())) for each in _samples(folder))
+    queries = ((each.qid, " ".join(each.query.split())) for each in _samples(folder) or ())
     return {qid: hash(query) for qid, query in queries if query}
 
 
@@ -287,8 +267,10 @@ def has_bytes(path: InputName, made_from: RunInput) -> bool:
     return False
 
 
-def _is_unchanged(folder: Path) -> bool:
-    return has_bytes(_input(folder), read_record(folder).input)
+def is_of(result: SampleResult, sample: Sample) -> bool:
+    """Return whether a result is of a sample: of its qid, with sentences that its answer has."""
+    same = (sample.answer[each.start : each.end] == each.text for each in result.sentences)
+    return sample.qid == result.qid and all(same)
 
 
 def _input(folder: Path) -> str | Path:
@@ -296,29 +278,14 @@ def _input(folder: Path) -> str | Path:
     return copy if copy.exists() else read_record(folder).input.path
 
 
-def is_of(result: SampleResult, sample: Sample) -> bool:
-    """Return whether the sentences of a result are those of a sample's answer.
-
-    Sentences that the sample does not give must cover the answer but for blanks.
-    """
-    answer, spans = sample.answer, [(each.start, each.end) for each in result.sentences]
-    if any(answer[each.start : each.end] != each.text for each in result.sentences):
-        return False
-    if sample.sentences is not None:
-        return spans == [(each.start, each.end) for each in sample.sentences]
-    ends = [0, *chain.from_iterable(spans), len(answer)]
-    between = zip(ends[::2], ends[1::2], strict=True)
-    return not any(answer[start:end].strip() for start, end in between)
-
-
-def _samples(folder: Path) -> Iterator[Sample]:
-    record = read_record(folder)
+def _samples(folder: Path) -> Iterator[Sample] | None:
+    """Return the samples of a run, in input order; None if they are gone or have changed."""
+    record, path = read_record(folder), _input(folder)
+    if not has_bytes(path, record.input):
+        return None
     paths = record.config.get("map")
-    samples = read_samples(
-        _input(folder),
-        on_bad=lambda _: None,
-        mapping={n: str(path) for n, path in paths.items()} if isinstance(paths, dict) else {},
-    )
+    mapping = {n: str(path) for n, path in paths.items()} if isinstance(paths, dict) else {}
+    samples = read_samples(path, on_bad=lambda _: None, mapping=mapping)
     return draw_samples(samples, record.input, int(str(record.config.get("seed", 0))))
 
 
@@ -349,7 +316,7 @@ class RunFolder:
         self.kept = 0
         """The number of results from an earlier session, once the run has begun."""
         self._force, self._sharded = force, sharded
-        self._copy: Path | None = None
+        self._copy = self.path / _COPYING
         self._new_folders: list[Path] = []
         self._lock = ExitStack()
         self._part: IO[bytes] = BytesIO()
@@ -369,9 +336,8 @@ class RunFolder:
                 message = f"{self.path}: holds a finished run of {when} UTC; "
                 raise RunError(message + f"replace it with --force, or {_ELSEWHERE}")
             with self._writing():
-                for entry in self.path.iterdir():
-                    if _LEFT.fullmatch(entry.name) and (entry.is_symlink() or not entry.is_dir()):
-                        entry.unlink()
+                for left in self.path.glob(".*.part"):  # kill -9 leaves them
+                    left.unlink()
             self._lock = lock.pop_all()
         return self
 
@@ -382,8 +348,7 @@ class RunFolder:
         # An error here must not hide the first one.
         with suppress(OSError):
             self._part.close()
-            if self._copy:
-                self._copy.unlink(missing_ok=True)
+            self._copy.unlink(missing_ok=True)
             if all(entry.name == LOCK for entry in self.path.iterdir()):
                 # Nothing was written: leave no trace of a run that never began.
                 (self.path / LOCK).unlink()
@@ -402,7 +367,6 @@ class RunFolder:
 
     def take(self, stream: IO[bytes]) -> InputFile:
         """Copy a stream, such as standard input, into the folder: a run must be able to resume."""
-        self._copy = self.path / f"{INPUT}.{secrets.token_hex(8)}.part"
         with self._writing(), self._copy.open("xb") as file:
             shutil.copyfileobj(stream, file)
             _sync(file)
@@ -429,7 +393,7 @@ class RunFolder:
         # First of all, so that a record accounts for every file that follows.
         self._write(RECORD, record)
         with self._writing():
-            if self._copy:
+            if self._copy.exists():
                 self._copy.replace(self.input)
             if self._sharded:
                 (self.path / SHARDS).mkdir(exist_ok=True)
@@ -519,13 +483,12 @@ class RunFolder:
 def _refuse_strays(folder: Path) -> None:
     """Raise RunError if a folder holds files and no record: they belong to the user.
 
-    Labels, temporary files of ours and hidden files do not count.
+    Labels and hidden files do not count.
     """
     if os.path.lexists(folder / RECORD):
         return
     for entry in sorted(folder.iterdir()):
-        own = entry.name == REVIEW or _LEFT.fullmatch(entry.name)
-        if not own and (entry.is_dir() or not entry.name.startswith(".")):
+        if entry.name != REVIEW and (entry.is_dir() or not entry.name.startswith(".")):
             what = f"holds {clip(entry.name, _SHOWN)}, and no {RECORD} accounts for it"
             raise RunError(f"{folder}: {what}; {_MOVE}")
 

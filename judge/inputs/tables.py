@@ -113,7 +113,7 @@ def replacing(
     """
     real = Path(os.path.realpath(path)) if follow else path
     # Two that write at once do not write into each other's.
-    part = real.with_name(f"{real.name}.{os.urandom(8).hex()}.part")
+    part = real.with_name(f".{real.name}.{os.urandom(8).hex()}.part")
     try:
         with writing(path, step):
             if real.exists() and not real.is_file():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
-from judge.inputs.runs import read_results, samples_of
+from judge.inputs.runs import samples_of
 from judge.pages.html import render
 from judge.pages.words import PageWords
 from judge.records import Summary, UnscoredReason
@@ -33,7 +33,7 @@ def page(agreement: Agreement, summary: Summary, run: Path | None = None) -> str
     qids = {item.qid for item in worst}
     samples = {}
     if run is not None and qids:
-        samples = samples_of(run, (each for each in read_results(run) if each.qid in qids))
+        samples = samples_of(run, qids)
     words = findings.words
     return render(
         "agreement.html",

@@ -60,7 +60,7 @@ class Run(runs.Run):
 
     def sample(self, qid: str) -> Sample | None:
         """Return the sample of an answer, or None where the input is gone or has changed."""
-        return runs.samples_of(self.folder, [self[qid]]).get(qid)
+        return runs.samples_of(self.folder, [self[qid].qid]).get(qid)
 
     def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
         """Return a row for each sentence or answer, as a DataFrame; see `to_rows`."""

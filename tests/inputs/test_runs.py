@@ -45,39 +45,21 @@ def write(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def test_samples_are_found_where_the_input_still_has_them(tmp_path: Path) -> None:
+def test_samples_are_found_while_the_input_is_as_it_was(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", ["broken\n", *LINES])
-    results = scored(source, tmp_path / "run", skip=True)
+    scored(source, tmp_path / "run", skip=True)
 
-    def found() -> dict[str, str]:
-        samples = samples_of(tmp_path / "run", results)
-        return {qid: sample.answer for qid, sample in samples.items()}
+    def found(folder: Path) -> list[str]:
+        return [sample.answer for sample in samples_of(folder, {"a", "乙"}).values()]
 
-    assert found() == {"a": "It is paid.", "乙": "一。 二。", "c": ""}
-    # The input was sorted since, and one answer is another.
-    write(source, [LINES[2], line("乙", "别的。"), LINES[0]])
-    assert found() == {"a": "It is paid.", "c": ""}
-    write(source, [LINES[0], "broken\n", LINES[2]])
-    assert found() == {"a": "It is paid.", "c": ""}
+    assert found(tmp_path / "run") == ["It is paid.", "一。 二。"]
+    write(source, LINES)
+    assert found(tmp_path / "run") == []
     source.unlink()
-    assert found() == {}
-
-
-@pytest.mark.parametrize(
-    ("qid", "answer"),
-    [
-        ("a", "It is free."),
-        ("a", "It is paid. And more."),
-        ("乙", "一。三。二。"),
-        ("c", "An answer at last."),
-    ],
-)
-def test_another_answer_is_not_the_result_s(qid: str, answer: str, tmp_path: Path) -> None:
-    results = scored(io.BytesIO("".join(LINES).encode()), tmp_path / "run")
-    (tmp_path / "run").rename(tmp_path / "moved")  # standard input is kept with the folder
-    assert len(samples_of(tmp_path / "moved", results)) == 3
-    write(tmp_path / "moved" / "input", [line(qid, answer)])
-    assert samples_of(tmp_path / "moved", results) == {}
+    assert found(tmp_path / "run") == []
+    scored(io.BytesIO("".join(LINES).encode()), tmp_path / "piped")
+    (tmp_path / "piped").rename(tmp_path / "moved")  # standard input is kept with the folder
+    assert found(tmp_path / "moved") == ["It is paid.", "一。 二。"]
 
 
 def pairs(folder: Path) -> list[tuple[str, str]]:

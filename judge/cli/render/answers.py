@@ -139,7 +139,7 @@ def text_of(result: SampleResult, sample: Sample | None, lang: Lang) -> str:
     """Return the text that `SampleResult.explain` returns."""
     if lang not in LANGS:
         raise ConfigError(f"lang {lang!r}: give one of {', '.join(LANGS)}")
-    if sample is not None and not (sample.qid == result.qid and is_of(result, sample)):
+    if sample is not None and not is_of(result, sample):
         raise ConfigError(f"this is the result of qid {result.qid!r}; give the sample it is of")
     file = StringIO()
     # In a notebook rich would add colours.
