@@ -71,7 +71,7 @@ def show(
     shown = _answers(run, qids or []) if lowest is None else [lowest]
     if not shown:
         raise RunError(f"{run}: no answer claims anything; name one: judge show {run} QID")
-    samples, page = samples_of(run, shown), Page()
+    samples, page = samples_of(run, {result.qid for result in shown}), Page()
     for position, result in enumerate(shown):
         if position:
             page.blank()
