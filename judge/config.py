@@ -44,13 +44,7 @@ CLIENT_TOKEN: Final = "JUDGE_SERVICE_TOKEN"  # noqa: S105  the name of a variabl
 REDIS_USERNAME: Final = "JUDGE_REDIS_USERNAME"
 REDIS_PASSWORD: Final = "JUDGE_REDIS_PASSWORD"  # noqa: S105  the name of a variable
 """The password of a shared cache."""
-_SECRET_VARIABLES: Final = {
-    REVIEW_TOKEN,
-    SERVICE_TOKENS,
-    CLIENT_TOKEN,
-    REDIS_USERNAME,
-    REDIS_PASSWORD,
-}
+_SECRETS: Final = {REVIEW_TOKEN, SERVICE_TOKENS, CLIENT_TOKEN, REDIS_USERNAME, REDIS_PASSWORD}
 """Environment variables with our prefix that are secrets and no settings."""
 _SECRET_HEADER: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
 """Matches the name of a header whose value is a secret."""
@@ -60,8 +54,7 @@ _GUARDED: Final = (
 )
 """Settings that a file may only have if the user named the file (`# D75`)."""
 _MAX_FILE_BYTES: Final = 1 << 14
-"""The largest file of settings. The memory of the TOML parser grows with the square of the number
-of parts of a key."""
+"""The largest file of settings: the memory of the TOML parser grows with the square of a key."""
 _MAX_SHOWN: Final = 200
 """Characters of a value that an error shows."""
 
@@ -75,9 +68,7 @@ _OURS: Final[dict[str, set[str]]] = {
     "chat": {"messages", "response_format", "max_tokens", "max_completion_tokens", "n"},
     "responses": {"input", "instructions", "text", "max_output_tokens", "background"},
 }
-"""Fields of a request that judge sets from other settings or that its reading of the reply needs,
-by endpoint."""
-
+"""Fields of a request that judge itself sets, by endpoint."""
 _OUR_HEADERS: Final = {"connection", "content-length", "content-type", "host", "transfer-encoding"}
 """Headers that say where a message goes and where it ends."""
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -117,7 +108,7 @@ def _parse_json(value: object) -> object:
 
 
 def _parse_paths(value: object) -> object:
-    """Read FIELD=PATH pairs: a mapping, a list of pairs, or pairs separated by commas."""
+    """Read FIELD=PATH: a mapping, a list of pairs, or pairs separated by commas."""
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         value = value.split(",")
     if not isinstance(value, list | tuple):
@@ -139,81 +130,67 @@ _Fields = Annotated[dict[str, JsonValue], BeforeValidator(_parse_json)]
 
 
 class Config(Record):
-    """Every setting of a run, checked when it is made.
+    """Every setting of a run, checked when it is made; ConfigError names a wrong one and its value.
 
-    The docstring of a field is also the help of its command-line option. `Config` reads neither the
-    environment nor a file; `load_config` does. The key of a server is not a setting: it is read
-    from the environment variable OPENAI_API_KEY only.
-
-    Raises:
-        ConfigError: a setting is unknown or out of range; the message names it and its value.
+    The docstring of a field is also the help of its command-line option. `load_config` also reads
+    the environment and a file. The key of a server is no setting, but read from OPENAI_API_KEY.
     """
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     judge: Literal["auto", "llm", "nli", "similarity"] = "auto"
-    """The kind of judge. With auto, a language model judges if --model is set, else an NLI model if
-    --nli-model is set, else similarity."""
+    """The kind of judge; auto chooses llm with --model, nli with --nli-model, else similarity."""
     model: _Name | None = None
     """The language model that judges, by the name its server knows."""
     base_url: _Name | None = None
-    """The address of an OpenAI-compatible server, such as http://localhost:8000/v1; also read from
-    OPENAI_BASE_URL. Without one, OpenAI's server is used."""
+    """The address of an OpenAI-compatible server, also read from OPENAI_BASE_URL; by default
+    OpenAI's own."""
     endpoint: Endpoint = "chat"
-    """The endpoint that requests are sent to: chat is /chat/completions, which most servers have;
-    responses is OpenAI's newer /responses."""
+    """The endpoint for requests: chat (/chat/completions), or responses of OpenAI (/responses)."""
     embedding_model: _Name | None = None
-    """An embedding model for similarity, instead of the built-in one: a model of the server, or
-    local: and a model on this machine."""
+    """An embedding model for similarity: one of the server, or local: and one on this machine."""
     nli_model: _Name | None = None
-    """A natural language inference (NLI) model on this machine: its folder, or its name on the
-    Hugging Face hub."""
+    """A natural language inference (NLI) model: a folder, or its name on the Hugging Face hub."""
     fallback: bool = True
     """Show the verdict of NLI or similarity where the language model gave none."""
     prompt: _Name = "v3"
     """The version of the faithfulness prompt; judge prompts list shows all."""
     repeat: int = Field(default=1, ge=1, le=20)
-    """The number of times that a sentence is judged that is partial, contradicted or unverified.
-    The majority decides."""
+    """How often a partial, contradicted or unverified sentence is judged; the majority decides."""
     sentences_per_call: int = Field(default=16, ge=1, le=100)
     """The maximum number of sentences in one call."""
     max_evidence_tokens: int = Field(default=24_000, ge=500)
-    """The maximum number of estimated tokens of chunks in one call. Longer evidence is judged in
-    several windows."""
+    """The maximum number of tokens of chunks in one call; more are judged in several windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """The token limit when a reply that was cut off is requested again. Without it, the limit is
-    twice the first one, and at least 8192."""
+    """The token limit when a reply that was cut off is requested again. By default, it is twice the
+    first limit, and at least 8192."""
     reasoning_effort: _Effort | None = None
     """The reasoning effort of the language model: none, minimal, low, medium or high."""
     extra_body: _Fields | None = None
-    """Additional fields of each request to the language model, as a JSON object. They are part of
-    the signature."""
+    """Additional fields of each request to the language model; part of the signature."""
     headers: _Headers | None = Field(default=None, exclude=True, repr=False)
-    """Additional headers of each request, as a JSON object. They are never shown or saved; set
-    secret ones in the environment variable JUDGE_HEADERS."""
+    """Additional headers of each request. They are never shown or saved; set secret ones in the
+    environment variable JUDGE_HEADERS."""
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
     """The maximum time for one attempt at a call, in seconds."""
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call. "Too many requests" is not counted, but repeated
-    until the deadline."""
+    """The maximum number of attempts at one call, without replies of "too many requests"."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
-    """How long a server may be unreachable before the run stops, in seconds. The stopped run can be
-    resumed. With 0, the run never stops for this. Without a terminal, a server that accepts no
-    connection at the start is waited for 10 seconds, unless this option is given."""
+    """How long a server may be unreachable before the run stops, in seconds; with 0 it never stops.
+    By default, a server that is not there at the start is waited for 10 seconds if there is no
+    terminal."""
     cache: bool = True
     """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None
-    """The folder of the cache. Without one, it is judge in the user's cache folder."""
+    """The folder of the cache; by default judge in the user's cache folder."""
     cache_url: _Name | None = None
-    """The address of a Redis server that holds the cache for several machines, such as
-    redis://localhost:6379/0."""
+    """The address of a Redis server with the cache, such as redis://localhost:6379/0."""
     cache_ttl: int | None = Field(default=None, ge=1)
     """The time after which the Redis server deletes a verdict, in seconds. Without it, never."""
     durable: bool = False
-    """Wait until verdicts are on the disk, so that they survive a power failure. They survive a
-    killed process in any case."""
+    """Wait until verdicts are on the disk, so that they survive a power failure, too."""
     prior: float = Field(default=0.9, gt=0, lt=1)
     """The share of sentences that is expected to be supported, for similarity."""
     concurrency: int = Field(default=64, ge=1)
@@ -223,21 +200,18 @@ class Config(Record):
     tpm: int | None = Field(default=None, ge=1)
     """The maximum number of tokens per minute, in prompts and replies."""
     workers: int | None = Field(default=None, ge=1, le=64)
-    """The number of processes that split, check and judge by similarity. Without it, judge score
-    uses one per core, at most 4, and 1 for fewer than 200 answers or where a server judges."""
+    """The number of processes that judge by similarity. By default, judge score uses one per core,
+    at most 4, and 1 for fewer than 200 answers or where a server judges."""
     input_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million prompt tokens, in any currency."""
     output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million reply tokens, in the same currency."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """The budget of the run in tokens, in prompts and replies. Sentences that remain are unscored,
-    and the exit code is 4."""
+    """The budget of the run in tokens; other sentences are unscored, and the exit code is 4."""
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """The budget of the run in money, computed with the two prices. Sentences that remain are
-    unscored, and the exit code is 4."""
+    """The budget of the run in money, by the two prices; otherwise as max_tokens."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
-    """The share of claims without a verdict above which a run is untrusted, and the exit code is
-    3."""
+    """The share of claims without a verdict above which a run is untrusted: exit code 3."""
     map: _Paths | None = None
     """Where the rows of samples have a field, such as answer=result.text or
     chunks=docs[].page_content; may be repeated. Other fields are found by the shape of the rows."""
@@ -250,25 +224,21 @@ class Config(Record):
     relevance: bool = False
     """Also ask the language model whether each answer answers its query, with one more call."""
     context: bool = False
-    """Also judge by the chunks what each gold_answer claims, with one more call: context recall and
-    context precision."""
+    """Also judge each gold_answer by the chunks, with one more call: context recall, precision."""
     triad: bool = False
-    """Measure faithfulness, answer relevance and context: the same as relevance and context
-    together."""
+    """Measure faithfulness, answer relevance and context: relevance and context together."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
     """The lowest faithfulness of a faithful answer, in the table of cells."""
     correct_from: float = Field(default=0.8, ge=0, le=1)
-    """The lowest recall of the reference of a correct answer, in the table of cells. Without gold
+    """The lowest recall of the reference of a correct answer, in the table of cells; without gold
     evidence, also the lowest context recall of evidence that was retrieved."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """What gold names: chunks with exact, documents with prefix. The id of a chunk is then that of
-    its document and a separator: a character that is no letter or digit, or a change between
-    Chinese and other letters."""
+    """What gold names: chunks with exact; with prefix documents, whose id the id of a chunk begins
+    with, followed by a separator."""
     prose_citations: bool = False
     """Also read "passage 2" and "文档2" as citations."""
     citation_pattern: str | None = None
-    """A regular expression for an additional form of citations: it matches the marker alone, and
-    its group 1 is the id."""
+    """A regular expression for another form of citations; its group 1 is the id."""
     require_quotes: bool = False
     """Count a full or partial verdict without a verified quote as unscored."""
 
@@ -402,8 +372,8 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
-        has_model = self.model or self.nli_model or self.served_embedding
-        if self.judge == "auto" and self.base_url is not None and not has_model:
+        named = self.model or self.nli_model or self.served_embedding
+        if self.judge == "auto" and self.base_url is not None and not named:
             raise _Fault(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
                 "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity",
@@ -414,32 +384,22 @@ class Config(Record):
         if self.judge == "nli" and self.nli_model is None:
             raise _Fault("judge 'nli' needs a model: name one with --nli-model", "judge")
         if self.infers and self.embedding_model is not None:
-            raise _Fault(
-                f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r} cannot "
-                "be combined: leave one out, or say --judge similarity",
-                *("nli_model", "embedding_model"),
-            )
+            both = f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}"
+            step = "cannot be combined: leave one out, or say --judge similarity"
+            raise _Fault(f"{both} {step}", "nli_model", "embedding_model")
         if (self.input_price is None) != (self.output_price is None):
-            raise _Fault(
-                "input_price and output_price: only one is set; set both, and 0 for a price of "
-                "nothing",
-                *("input_price", "output_price"),
-            )
+            message = "input_price and output_price: only one is set; set both, and 0 for no price"
+            raise _Fault(message, "input_price", "output_price")
         if self.max_cost is not None and self.input_price is None:
-            raise _Fault(
-                f"max_cost {self.max_cost:g}: the price of tokens is not known; set input_price "
-                "and output_price, each for a million tokens",
-                "max_cost",
-            )
+            step = "set input_price and output_price, each for a million tokens"
+            raise _Fault(f"max_cost: the price of tokens is not known; {step}", "max_cost")
         if self.relevance and not self.asks_model:
             name, other = "relevance", "--no-relevance"
             if self.triad:
                 name, other = "triad", "--context in the place of --triad"
-            raise _Fault(
-                f"{name}: only a language model can measure answer relevance: name one with "
-                f"--model or JUDGE_MODEL, or say {other}",
-                name,
-            )
+            needed = "only a language model can measure answer relevance"
+            step = f"name one with --model or JUDGE_MODEL, or say {other}"
+            raise _Fault(f"{name}: {needed}: {step}", name)
         return self
 
     @model_validator(mode="wrap")
@@ -481,13 +441,9 @@ def _message(error: ValidationError, places: Mapping[str, str]) -> str:
 def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
     """Read the settings from `given`, the environment and a file. The first that has one decides.
 
-    The file is TOML: `file`, or else `judge.toml` of the working folder if it exists. That one may
-    have come with somebody else's data. So its settings are logged, and it must not say where texts
-    and the key are sent, which model is loaded or which pattern is run (`# D75`).
-
-    Args:
-        given: settings by name, such as those of the command line.
-        file: a file of settings that the user named.
+    The file is TOML: `file`, which the user named, or else `judge.toml` of the working folder if it
+    exists. That one may have come with somebody else's data. So its settings are logged, and some
+    are refused (`# D75`).
 
     Raises:
         ConfigError: the file cannot be read or has a setting that it must not have, or a setting is
@@ -520,7 +476,7 @@ def _read_environment() -> dict[str, object]:
     settings = _read_variables() if variables else {}
     if (address := os.environ.get("OPENAI_BASE_URL", "")).strip():
         settings.setdefault("base_url", address)
-    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRET_VARIABLES
+    known = {f"{PREFIX}{name}".upper() for name in Config.model_fields} | _SECRETS
     unknown = []
     for variable in variables:
         if variable.upper() not in known:
@@ -598,11 +554,7 @@ def _refuse_guarded(settings: Mapping[str, object]) -> None:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Check that headers can be sent in addition to those of judge itself.
-
-    Raises:
-        ValueError: they cannot. The message does not repeat what may be a misplaced secret.
-    """
+    """Raise ValueError for headers that cannot be sent; it does not repeat a misplaced secret."""
     for name, text in headers.items():
         if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
             raise ValueError("a name or a value contains a character that a header cannot")
@@ -613,27 +565,15 @@ def check_headers(headers: Mapping[str, str]) -> None:
 def bearer(token: str, source: str) -> dict[str, str]:
     """Return the header for a bearer token, and no header if the token is empty.
 
-    Args:
-        token: the token, which an error does not repeat.
-        source: where the token comes from, such as the name of an environment variable.
-
-    Raises:
-        ConfigError: the token contains a character that a header cannot.
+    A ConfigError about its characters names `source`, such as an environment variable, alone.
     """
     if not (token.isascii() and token.isprintable()):
-        raise ConfigError(
-            f"{source} contains a character that no token has; set it to the bare token, which is "
-            "printable ASCII"
-        )
+        raise ConfigError(f"{source} contains a character that no token has; set printable ASCII")
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def checked_url(url: str, setting: str = "base_url") -> str:
-    """Return an address without its last slash.
-
-    Args:
-        url: the address.
-        setting: `base_url` for an HTTP address, or `cache_url` for a Redis address.
+    """Return the HTTP address of `base_url`, or Redis address of `cache_url`, without a last slash.
 
     Raises:
         ConfigError: it is not an address, or may contain a secret, which is not repeated.
