@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from judge.backends.hook import Calls
 from judge.compose import Judges, alone, compose, offline
 from judge.config import Config
-from judge.correctness import compare, judge_reference
+from judge.correctness import compare, judge_reference, relate
 from judge.errors import ConfigError, WorkerLost
 from judge.inputs.samples import each
 from judge.pipeline import evaluate_sample, sign
@@ -20,7 +20,6 @@ from judge.pool import PlacedJudge, Workers, at_once, in_order
 from judge.protocols import Judge, ReviewHook
 from judge.records import Rules, Sample, SampleResult
 from judge.records.result import ADDED
-from judge.relevance import relate
 
 _Score = Callable[[Sample], Coroutine[None, None, SampleResult]]
 

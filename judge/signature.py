@@ -8,20 +8,15 @@ from typing import Final, Self
 BAR: Final = "|"
 """Separates the parts of a printed signature; no part contains it."""
 
-OPTIONS: Final = "options"
+_OPTIONS: Final = "options"
 """Name of the parts that are a word alone, such as `json_schema`."""
-
 _SERVED: Final = "served"
 """Name of the part with the model that answered, if it is not the requested one."""
 
 
 @cache
 def release(package: str) -> str:
-    """Return the version of an installed package; reading it takes milliseconds.
-
-    Raises:
-        PackageNotFoundError: it is not installed.
-    """
+    """Return the version of an installed package, or raise PackageNotFoundError."""
     from importlib.metadata import version  # noqa: PLC0415  --help stays quick
 
     return version(package)
@@ -87,7 +82,7 @@ class Signature:
         values: dict[str, list[str]] = {}
         for part in self.whole:
             name, colon, value = part.partition(":")
-            values.setdefault(name if colon else OPTIONS, []).append(value if colon else part)
+            values.setdefault(name if colon else _OPTIONS, []).append(value if colon else part)
         return {name: " ".join(found) for name, found in values.items()}
 
     def having(self, *parts: str) -> "Signature":
@@ -98,10 +93,6 @@ class Signature:
         """Return the signature without the parts that have these names."""
         kept = (part for part in self.parts if part.partition(":")[0] not in names)
         return Signature(self.maker, tuple(kept))
-
-    def backed_by(self, second: "Signature") -> "Signature":
-        """Return the signature with another one as its fallback."""
-        return self.having(f"fallback:{second.maker}", *second.parts)
 
     def answers_to(self, text: str) -> bool:
         """Return whether a text names this judge: its kind, model, maker, or maker and first parts.
@@ -119,51 +110,28 @@ class Signature:
         return maker == self.maker and tuple(parts) == self.parts[: len(parts)]
 
     def requested(self) -> "Signature":
-        """Return the signature without the model that the server named.
-
-        >>> str(Signature.parse("llm:m@host|served:m-1|t:0").requested())
-        'llm:m@host|t:0'
-        """
+        """Return the signature without the model that the server named."""
         return self.without(_SERVED)
 
     def served_by(self, other: "Signature") -> "Signature":
-        """Return the signature with the serving model of another one, at the same place.
-
-        >>> made = Signature.parse("llm:m@host|prompt:p|t:0")
-        >>> str(made.served_by(Signature.parse("llm:m@host|prompt:p|served:m-1|t:0")))
-        'llm:m@host|prompt:p|served:m-1|t:0'
-        """
+        """Return the signature with the serving model of another one, at the same place."""
         parts = list(self.requested().parts)
         for place, part in enumerate(other.parts):
             if part.partition(":")[0] == _SERVED:
                 parts.insert(place, part)
         return Signature(self.maker, tuple(parts))
 
-    def differs_in(self, other: "Signature") -> tuple[str, ...]:
-        """Return the names of the parts that differ, in order.
-
-        >>> made = Signature.parse("llm:m@host|n:16|t:0|json_schema")
-        >>> made.differs_in(Signature.parse("llm:m@host|n:8|t:0"))
-        ('n', 'options')
-        """
-        here, there = self.named(), other.named()
-        return tuple(n for n in dict.fromkeys((*here, *there)) if here.get(n) != there.get(n))
-
 
 def part(name: str, value: str) -> str:
-    """Return a part with a value from outside: a bar in the value becomes a slash.
-
-    >>> part("served", "team|m-1")
-    'served:team/m-1'
-    """
+    """Return a part with a value from outside: a bar in the value becomes a slash."""
     return f"{name}:{value.replace(BAR, '/')}"
 
 
 def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
     """Yield a line for each part in which the signatures differ.
 
-    Signatures of different kinds of judges, such as `llm` and `nli`, have no parts in common: one
-    line names the judges. The parts of a fallback are compared with those of another fallback.
+    Different kinds of judges, such as `llm` and `nli`, have no parts in common: one line names the
+    judges. The parts of a fallback are compared with those of another fallback.
 
     >>> list(parts_apart(["nli:m|prior:0.9", "nli:m|prior:0.8"]))
     ['prior: 0.9, 0.8']

@@ -1,6 +1,7 @@
 """What becomes of verdicts on a question: only parts of its own words are believed."""
 
 from judge.backends.fake import FakeJudge
+from judge.correctness import relate
 from judge.pipeline import evaluate_sample
 from judge.records import (
     JudgeRequest,
@@ -12,7 +13,6 @@ from judge.records import (
     Support,
     UnscoredReason,
 )
-from judge.relevance import relate
 
 SAMPLE = Sample(qid="1", query="Who runs it?", answer="The cook runs it [1]. 每天营业[1]。")
 

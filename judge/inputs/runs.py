@@ -22,7 +22,7 @@ from judge.inputs.tables import as_json, replacing, writing
 from judge.records import Record, Sample, SampleResult, Summary
 from judge.records.result import ADDED
 from judge.records.run import RunInput, RunRecord
-from judge.signature import Signature
+from judge.signature import Signature, parts_apart
 from judge.text.visible import clip, counted, plural
 
 RESULTS: Final = "results.jsonl"
@@ -504,9 +504,9 @@ def difference(earlier: RunRecord, record: RunRecord) -> str | None:
     for name in ("signature", *ADDED.values()):
         old, new = getattr(earlier, name), getattr(record, name)
         # The model that a server picks is not the user's choice, and the results name it.
-        first, second = (Signature.parse(each or "").requested() for each in (old, new))
-        if parts := ", ".join(first.differs_in(second)):
-            return f"{name} ({old}, which differs in {parts})"
+        both = [str(Signature.parse(each or "none").requested()) for each in (old, new)]
+        if parts := "; ".join(parts_apart(both)):
+            return f"{name} ({parts})"
     # A review hook gets one random draw, and a table of cells has one set of thresholds.
     for name in ("seed", "review_rate", "faithful_from", "correct_from", "gold_match", "map"):
         if earlier.config.get(name) != record.config.get(name):

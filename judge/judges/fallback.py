@@ -14,7 +14,8 @@ _FINAL: Final = frozenset({UnscoredReason.REFUSED, UnscoredReason.BUDGET})
 
 @lru_cache
 def _backed(first: str, second: str) -> str:
-    return str(Signature.parse(first).backed_by(Signature.parse(second)))
+    fallback = Signature.parse(second)
+    return str(Signature.parse(first).having(f"fallback:{fallback.maker}", *fallback.parts))
 
 
 class FallbackJudge:

@@ -222,13 +222,10 @@ def test_what_differs_is_named_with_what_it_was() -> None:
     config = BEGUN.config
     rows: list[tuple[dict[str, object], str]] = [
         ({"input": RunInput(path="b.jsonl", sha256="b", samples=3)}, "input (in.jsonl)"),
-        ({"signature": "llm:n@h|t:0"}, "signature (llm:m@h|t:0, which differs in llm)"),
-        ({"signature": "llm:n@h|n:4"}, "signature (llm:m@h|t:0, which differs in llm, t, n)"),
-        ({"correctness": None}, "correctness (llm:m@h|t:0|c, which differs in llm, t, options)"),
-        (
-            {"correctness": "llm:m@h|t:0|d"},
-            "correctness (llm:m@h|t:0|c, which differs in options)",
-        ),
+        ({"signature": "llm:n@h|t:0"}, "signature (llm: m@h, n@h)"),
+        ({"signature": "llm:m@h|n:4"}, "signature (t: 0, –; n: –, 4)"),
+        ({"correctness": None}, "correctness (judge: llm:m@h, none)"),
+        ({"correctness": "llm:m@h|t:0|d"}, "correctness (options: c, d)"),
         ({"config": {**config, "seed": 1}}, "seed (0)"),
         ({"config": {**config, "faithful_from": 0.9}}, "faithful_from (0.8)"),
         ({"config": {**config, "correct_from": 0.9}}, "correct_from (None)"),
