@@ -17,7 +17,12 @@ _MAX_TITLE: Final = 200
 _MAX_SENTENCES: Final = 50
 # XML has no such characters; `flat` shows control characters.
 _NOT_IN_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
-_WRONG: Final = frozenset({Support.NONE, Support.CONTRADICTED, Support.PARTIAL})
+_GROUPS: Final = {
+    **dict.fromkeys(("none", "contradicted", "partial"), "failed"),
+    "unscored": "error",
+    "undecided": "undecided",
+}
+"""The text in `cases` that counts the sentences of each label."""
 _QUOTED: Final = frozenset({Support.CONTRADICTED, Support.PARTIAL})
 _ROUNDING: Final = 1e-9
 
@@ -55,29 +60,25 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang | None = None) 
     if bounds is None:
         status = Messages.of("looks", "status")(result.status.value)
         return Case("skipped", Messages.of("cases", "case")("skipped", status=status))
-    say, wrong, failed, undecided = Messages.of("cases", "case"), [], [], []
+    say = Messages.of("cases", "case")
+    groups: dict[str, list[SentenceResult]] = {"failed": [], "error": [], "undecided": []}
     for each in result.sentences:
-        if is_undecided(each.outcome):
-            undecided.append(each)
-        elif failure_of(each.outcome):
-            failed.append(each)
-        elif isinstance(each.outcome, Verdict) and each.outcome.support in _WRONG:
-            wrong.append(each)
-    best = bounds[1] if failed else scores.faithfulness
+        if group := _GROUPS.get(support_of(each) or ""):
+            groups[group].append(each)
+    best = bounds[1] if groups["error"] else scores.faithfulness
     kind: Kind = "passed"
+    key, group = "undecided", "undecided"
     if best is None:
-        kind, key, counted = "undecided", "no_score", undecided
+        kind, key = "undecided", "no_score"
     elif best < least - _ROUNDING:
-        kind, key, counted = "failure", "failed", wrong
-    elif failed:
-        kind, key, counted = "error", "error", failed
-    else:
-        key, counted = "undecided", undecided
+        kind, key, group = "failure", "failed", "failed"
+    elif groups["error"]:
+        kind, key, group = "error", "error", "error"
+    counted, undecided = groups.pop(group), len(groups.get("undecided", ()))
     if not counted and kind == "passed":
         return Case(kind)
     message = say(key, count=len(counted), claims=scores.claims)
-    others = [group for group in (wrong, failed, undecided) if group is not counted]
-    shown = [*counted, *chain(*others)]
+    shown = [*counted, *chain(*groups.values())]
     lines = [line for each in shown[:_MAX_SENTENCES] for line in _sentence_lines(each)]
     if len(shown) > _MAX_SENTENCES:
         lines.append(say("more", count=len(shown) - _MAX_SENTENCES))
@@ -85,7 +86,7 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang | None = None) 
         if counted:
             message = say("first", message=message, text=clip(flat(counted[0].text), _MAX_TITLE))
         if undecided:
-            lines.append(say("undecided", count=len(undecided), claims=scores.claims))
+            lines.append(say("undecided", count=undecided, claims=scores.claims))
     return Case(kind, message, tuple(lines))
 
 
@@ -112,13 +113,7 @@ def _sentence_lines(sentence: SentenceResult) -> Iterator[str]:
 
 
 def write_junit(file: IO[bytes], run: Run, lines: Iterable[str]) -> None:
-    """Write a finished run as a JUnit report with a case for each answer.
-
-    Args:
-        file: where the report is written.
-        run: the run.
-        lines: what is said about the whole run.
-    """
+    """Write a finished run, and lines about all of it, as JUnit with a case for each answer."""
     root = ET.Element("testsuites", {"name": "judge"})
     suite = _element(root, "testsuite", name=run.folder.name)
     properties, kinds = _element(suite, "properties"), Counter[Kind]()
