@@ -263,11 +263,7 @@ async def fetch_replies(folder: BatchFolder) -> list[BatchState]:
 
 
 def take_replies(folder: BatchFolder, path: Path) -> None:
-    """Copy a file of replies from elsewhere into a folder.
-
-    Raises:
-        InputError: no line is a reply to a request of this folder.
-    """
+    """Copy a file of replies from elsewhere into a folder; raise InputError if it has none."""
     with path.open("rb") as lines:
         found = {reply.key for line in lines if (reply := BatchReply.parse(line))}
     files = [each for each in folder.record.files if not found.isdisjoint(folder.keys(each))]
@@ -421,10 +417,6 @@ def fill(
     """Judge the samples of a folder with the replies that are there, as `judge score` would.
 
     Verdicts go into the cache; `hand_on` is called with each request without a reply, once or more.
-
-    Raises:
-        RunError: the samples have changed since.
-        JudgeUnhealthy: there are many replies, and none holds a usable verdict.
     """
     made_from = folder.record.input
     path = made_from.path

@@ -45,12 +45,7 @@ def forecast(
     limit: int | None = None,
     skip_bad_lines: bool = False,
 ) -> Forecast:
-    """Return the requests that `judge score` would make for these samples; send and write nothing.
-
-    Raises:
-        InputError: the samples cannot be read.
-        ConfigError: the cache cannot be read.
-    """
+    """Return the requests that `judge score` would make for these samples; none is sent."""
     on_bad = (lambda _: None) if skip_bad_lines else None
     found = check_samples(path, on_bad=on_bad, mapping=config.map)
     many = min(found.samples, limit or found.samples)

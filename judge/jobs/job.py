@@ -111,8 +111,7 @@ class Job:
         """Do the job in an event loop of its own; return the totals, kept results included.
 
         Raises:
-            UsageError: the input, the folder or a setting is wrong, or the judge is not the one
-                that the gates expect; nothing is half written.
+            UsageError: the input, the folder, a setting or the judge is wrong.
             JudgeUnavailable: the model cannot be reached at all.
             JudgeUnhealthy: the judge returns nothing usable; its last unscored results are dropped.
         """

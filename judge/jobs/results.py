@@ -50,11 +50,7 @@ class Results(list[SampleResult]):
         return priced(totals.summary(), config)
 
     def to_pandas(self, level: Level = "sentences") -> "pd.DataFrame":
-        """Return a row for each sentence or answer, as a DataFrame; see `to_rows`.
-
-        Raises:
-            ConfigError: pandas is not installed, or there is no such level.
-        """
+        """Return a row for each sentence or answer, as a DataFrame; see `to_rows`."""
         return to_frame(self, level)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
@@ -64,10 +60,8 @@ class Results(list[SampleResult]):
         run that is there.
 
         Raises:
-            RunError: the folder holds a run or files of yours, cannot be written, or the list was
-                changed, so that results and samples are no longer in the same order.
-            InputError: two samples have the same qid, there is none, or metadata has the name of a
-                field that the sample lacks.
+            RunError: the folder holds a run or files of yours, or the list was changed.
+            InputError: a qid is not unique, or metadata has the name of a field.
         """
         for number, (result, sample) in enumerate(zip_longest(self, self.samples), 1):
             if result is None or misplaced(number, result, sample):

@@ -65,20 +65,11 @@ def compare_runs(
     across: bool,
     worst: int,
 ) -> RunComparison:
-    """Compare finished runs with the first one.
+    """Compare finished runs, which have these names, with the first one.
 
-    Args:
-        runs: two runs or more, with their totals.
-        names: the name of each run in the comparison.
-        by: the key of the samples' metadata by which answers are grouped into slices.
-        scores: the scores to compare, the headline first; by default all that were measured.
-        losses: the gates on the loss of the last run.
-        across: whether runs may be judged in different ways.
-        worst: the number of changed answers to list.
-
-    Raises:
-        RunError: the runs were judged in different ways, or one is damaged.
-        ConfigError: no answer has the key `by`.
+    Answers are grouped into slices by the key `by` of their metadata. The first of the scores is
+    the headline; without any, all that were measured are compared. `losses` are gates on the last
+    run. With `across`, runs may be judged in different ways. `worst` limits the changed answers.
     """
     summaries = [summary for _, summary in runs]
     apart = signatures_apart(summaries)
@@ -130,11 +121,7 @@ def compare_runs(
 
 
 def _measured(scored: Sequence[Mapping[str, CorpusScore | None]], *, offline: bool) -> list[str]:
-    """Return the scores that any run has, without those that repeat another by similarity.
-
-    TREC RAG's scores are compared only if they are named: with each additional score, p of all
-    others says less.
-    """
+    """Return the scores that any run has, but for TREC RAG's, and repetitions by similarity."""
     names = [name for name in scored[0] if any(each[name] is not None for each in scored)]
     repeated = [name for name in names if offline and name.endswith("_strict")]
     return [name for name in names if name not in SUPPORTING and name not in repeated]
@@ -143,8 +130,7 @@ def _measured(scored: Sequence[Mapping[str, CorpusScore | None]], *, offline: bo
 def signatures_apart(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """Return the parts in which runs were judged differently, such as `prior: 0.9, 0.8`.
 
-    Only runs with correctness, for example, can differ in how it was made. Whether an answer came
-    split depends on its sample, so runs that both have such answers do not differ in that.
+    Whether an answer came split depends on its sample, so that difference alone does not count.
     """
     made = [[Signature.parse(each) for each in summary.signatures] for summary in summaries]
     splits = {frozenset(each.part("split") for each in own) for own in made}

@@ -67,17 +67,10 @@ COLUMNS: Final[Mapping[Level, Mapping[str, type[str | float]]]] = {
 def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list[dict[str, Cell]]:
     """Return a row for each sentence or, at the level `answers`, for each answer.
 
-    All rows have the same keys. A sentence, which may be an excluded one, has the scores of its
-    answer. Without a verdict, `support`, `source` and `quote` are None, and `unscored` and
-    `detail` give the reason. `flags` and `citations` are joined with spaces. `reference_support` is
-    the label that the run's own judge gave the sentence against the reference, or None.
-
+    All rows have the same keys. A sentence has the scores of its answer; without a verdict,
+    `unscored` and `detail` give the reason. `reference_support` is its label against the reference.
     An answer has its scores, the bounds that failures leave (`_low`, `_high`), the counts behind
-    them, its metadata as JSON, and TREC RAG's measures (`support_…`), which are None without
-    citations.
-
-    Raises:
-        ConfigError: there is no such level.
+    them, and its metadata as JSON.
 
     >>> to_rows([])
     []
@@ -88,11 +81,7 @@ def to_rows(results: Iterable[SampleResult], level: Level = "sentences") -> list
 
 
 def to_frame(results: Iterable[SampleResult], level: Level = "sentences") -> "pd.DataFrame":
-    """Return the rows of `to_rows` as a DataFrame.
-
-    Raises:
-        ConfigError: pandas is not installed, or there is no such level.
-    """
+    """Return the rows of `to_rows` as a DataFrame; raise ConfigError without pandas."""
     try:
         import pandas as pd  # noqa: PLC0415  no dependency of ours
     except ImportError:

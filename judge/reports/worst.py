@@ -139,11 +139,7 @@ class Example(NamedTuple):
 
 
 class Highlights:
-    """The problems in a stream of answers, by the verdicts of the run's own judge, with examples.
-
-    Args:
-        most: the number of undecided sentences to keep.
-    """
+    """The problems in a stream of answers by the run's own judge, and `most` undecided claims."""
 
     def __init__(self, most: int = 3) -> None:
         self._most = most
@@ -192,11 +188,9 @@ def _findings(entry: Entry) -> Iterator[tuple[FindingName, int, float]]:
 
 
 def badness(result: SampleResult) -> tuple[int, float, int, int]:
-    """Return the sort key of an answer, the worst first.
+    """Return the sort key of an answer: the lowest faithfulness first, then most doubtful claims.
 
-    The lowest faithfulness comes first, and among equals the most unsupported or flagged sentences.
-    Answers without a verdict follow, the most failures first, because a failure does not make an
-    answer bad. Answers without claims come last.
+    Answers without a verdict follow, the most failures first, then those without claims.
     """
     scores = result.scores
     rank = 2 if not scores.claims else 1 if scores.faithfulness is None else 0

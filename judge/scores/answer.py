@@ -75,11 +75,7 @@ def measure(weight: float, items: int, failed: int = 0) -> Measure:
 
 
 def share(part: float, whole: int) -> float | None:
-    """Return `part` ÷ `whole`; None where `whole` is 0.
-
-    >>> share(1, 4), share(0, 0)
-    (0.25, None)
-    """
+    """Return `part` ÷ `whole`; None where `whole` is 0."""
     return part / whole if whole else None
 
 
@@ -106,11 +102,7 @@ def support_of(sentence: SentenceResult) -> str | None:
 
 @dataclass(slots=True)
 class Counts:
-    """The outcomes of claims of an answer or a run, in whole numbers, which add up exactly.
-
-    A claim with a verdict of a fallback counts as unscored. Sentences that are no claims are left
-    out.
-    """
+    """The outcomes of claims of an answer or a run; a verdict of a fallback counts as unscored."""
 
     own: Counter[Support] = field(default_factory=Counter)
     """Verdicts of the run's own judge."""
@@ -450,10 +442,7 @@ def public_measures(result: SampleResult) -> dict[str, Measure]:
 
 
 def measures_of(result: SampleResult, counts: Mapping[str, Counts]) -> dict[str, Measure]:
-    """Return the measures of an answer by the names of the totals' fields.
-
-    A measure is left out where the answer counts in no mean of that name.
-    """
+    """Return the measures of an answer that count in means, by the names of the totals' fields."""
     found = counts["claims"].measures() | citation_support(result.sentences, result.citations)
     for name, labels in zip(HALLUCINATING, (_INVENTED, _UNSUPPORTED), strict=True):
         found[name] = counts["claims"].any_of(labels)
@@ -479,8 +468,7 @@ def _correctness(compared: Correctness, counts: Mapping[str, Counts]) -> dict[st
     """Return the measures of a comparison with a reference.
 
     Precision, recall and F1 count only where there are both precision and recall. The overall
-    scores count where there are recall and F1; they are 0 where the answer abstains although the
-    reference claims something.
+    scores are 0 where the answer abstains although the reference claims something.
     """
     found: dict[str, Measure] = {}
     precision, recall = counts["answer"].mean(), counts["reference"].mean()

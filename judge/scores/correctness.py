@@ -60,12 +60,7 @@ def correctness(
 ) -> Correctness:
     """Return the comparison of one answer with its reference.
 
-    Args:
-        sentences: the sentences of the answer.
-        reference: the sentences of the reference; empty where there is none.
-        forth: the verdicts on the answer's claims, with the reference as evidence.
-        back: the verdicts on the reference's claims, with the answer as evidence.
-        signature: how the verdicts were made.
+    `forth` has the verdicts on the answer's claims by the reference, `back` those the other way.
     """
     claims = tuple(ComparedSentence(index=i, outcome=o) for i, o in sorted(forth.outcomes.items()))
     references = with_outcomes(reference, back.outcomes)
@@ -130,11 +125,7 @@ def context_precision(relevant: Sequence[bool]) -> float:
 
     Formula: Σ precision@k over the ranks k of relevant chunks ÷ number of relevant chunks, where
     precision@k is the share of relevant chunks among the first k. It is 0 without a relevant chunk.
-    Range: 0 to 1. Source: Ragas, `LLMContextPrecisionWithReference`; this is average precision
-    (Buckley and Voorhees 2000) with all relevant chunks retrieved.
-
-    Of three chunks the first and the third are relevant: (1 ÷ 1 + 2 ÷ 3) ÷ 2 = .833. If the two
-    relevant chunks come first, it is (1 ÷ 1 + 2 ÷ 2) ÷ 2 = 1.
+    Range: 0 to 1. Source: Ragas, `LLMContextPrecisionWithReference`.
 
     >>> round(context_precision([True, False, True]), 3), context_precision([True, True, False])
     (0.833, 1.0)
@@ -152,8 +143,6 @@ def precision_bounds(relevant: Sequence[bool]) -> Limits:
 
     The most is 1: all chunks may be relevant. The least has the last few ranks relevant, because
     each relevant chunk adds less, the lower its rank.
-
-    Of three chunks the first is relevant. If the third is, too: (1 ÷ 1 + 2 ÷ 3) ÷ 2 = .833.
 
     >>> low, high = precision_bounds([True, False, False])
     >>> round(low, 3), high
@@ -175,12 +164,7 @@ def precision_bounds(relevant: Sequence[bool]) -> Limits:
 
 
 def context_scores(sample: Sample, found: SampleResult) -> ContextScores:
-    """Return the context scores of an answer.
-
-    Args:
-        sample: the answer, its reference and its chunks.
-        found: the result of judging the reference as if it were the answer.
-    """
+    """Return the context scores of a sample; `found` has its reference judged as an answer."""
     scores, outcomes = found.scores, [each.outcome for each in found.sentences]
     own = [each for each in outcomes if isinstance(each, Verdict) and not each.fallback_from]
     supporting = {name for each in own if each.support in SUPPORTED for name in each.supporting}
@@ -207,10 +191,7 @@ def context_scores(sample: Sample, found: SampleResult) -> ContextScores:
 
 
 def _ranking(sample: Sample) -> list[int]:
-    """Return the positions of the chunks in ranked order.
-
-    That is the order of `retrieved` if it has all of them, else their own.
-    """
+    """Return the positions of the chunks in the order of `retrieved`, if that has all of them."""
     ids = seen_ids(sample)
     ranks = {name: rank for rank, name in reversed([*enumerate(sample.retrieved or ())])}
     places = list(range(len(sample.chunks)))
@@ -237,12 +218,6 @@ def quadrant(
     answer unfaithful or wrong whatever its score. A failure leaves the answer open only where it
     could change the quadrant. An answer is correct by its recall of the reference, because an
     answer that says more than a short reference is not wrong.
-
-    Args:
-        sample: what was judged.
-        result: its scores, and those that were asked for beside them.
-        reference: the sentences of `gold_answer`, with their kinds; empty where there is none.
-        rules: the thresholds, and how gold names chunks.
     """
     kinds = {sentence.kind for sentence in reference}
     claims = SentenceKind.CLAIM in kinds
@@ -291,8 +266,7 @@ def look_up(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the chunks that gold names: those that the generator saw, and those that it did not.
 
-    These are `gold_evidence`, or else the chunks with a `relevance` above 0, as for hits and recall
-    of a ranking. The generator saw `chunks`; see `seen_ids` for chunks without ids.
+    Gold is `gold_evidence`, or else the chunks with a `relevance` above 0.
     """
     gold = tuple(dict.fromkeys(sample.gold_evidence or _graded(sample)))
     seen = set(seen_ids(sample))
@@ -374,11 +348,7 @@ def table() -> tuple[QuadrantRow, ...]:
 
 
 def row_of(words: Collection[QuadrantWord]) -> QuadrantRow:
-    """Return the row of a quadrant, whose words are those of `Quadrant.words`.
-
-    >>> row_of(("answerable", "missed", "abstained")).half
-    'retrieval'
-    """
+    """Return the row of a quadrant, whose words are those of `Quadrant.words`."""
     for row in table():
         if row.when.issubset(words):
             return row
@@ -389,10 +359,8 @@ class Documents:
     """Documents that gold names, and the chunks that belong to them.
 
     A chunk belongs to a document if its id is the document's id, or begins with it and the next
-    character begins another word. `docA#sec3` and `docA_3` belong to `docA`, and `docAB` does not.
-    A change between Chinese, kana or hangul and other letters or digits begins a word as well:
-    `docA第3章` belongs to `docA` and `手册2` to `手册`, but `手册补遗` does not. Where several
-    documents fit, the chunk belongs to the one with the longest id.
+    character begins another word: `docA#sec3` and `docA第3章` belong to `docA`, and `docAB` does
+    not. Where several documents fit, the chunk belongs to the one with the longest id.
     """
 
     def __init__(self, names: Iterable[str]) -> None:

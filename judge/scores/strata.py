@@ -77,14 +77,7 @@ class Corrected(NamedTuple):
 def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
     """Return the mean label of a finite population from predictions for all and labels for some.
 
-    Args:
-        strata: the strata, each with two labelled units or with all of its units.
-
-    Returns:
-        the mean and limits within [0, 1]; None if no unit counts
-
-    Raises:
-        ValueError: a stratum has too few labels, or arrays of different lengths
+    Each stratum needs two labelled units, or all. Without a unit that counts the result is None.
 
     >>> simple = np.full(4, 25.0), np.full(4, 0.04)
     >>> draw = np.array([0.0, 0.0, -1.0, 0.0]), np.zeros(4)

@@ -60,11 +60,7 @@ MIN_UNSCORED: Final = 3
 
 
 def is_untrusted(failed: int, whole: int, most: float) -> bool:
-    """Return whether the share of failures exceeds `most` and there are at least three.
-
-    >>> is_untrusted(3, 10, 0.05), is_untrusted(2, 10, 0.05)
-    (True, False)
-    """
+    """Return whether the share of failures exceeds `most` and there are at least three."""
     return failed >= MIN_UNSCORED and (share(failed, whole) or 0) > most
 
 
@@ -110,10 +106,8 @@ def summarize(results: Iterable[SampleResult], *, max_unscored: float = MAX_UNSC
 class Totals:
     """The totals of the results added so far.
 
-    Args:
-        max_unscored: share of unscored claims, 0 to 1, over which the run is untrusted.
-        limited: whether the run has a budget; claims left out for the budget then make no run
-            untrusted.
+    A run is untrusted if a larger share of its claims than `max_unscored` is unscored. In a run
+    with a budget (`limited`), claims that were left out for it do not count.
     """
 
     def __init__(self, *, max_unscored: float = MAX_UNSCORED, limited: bool = False) -> None:
