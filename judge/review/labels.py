@@ -108,34 +108,24 @@ def read_agreement(run: Path) -> Agreement | None:
 
 
 def _draw_of(run: Path, rows: Iterable[SheetRow], paths: Iterable[Path]) -> Draw:
-    """Return the draw of the rows; rows of no draw of the run are left to `labels_of`."""
-    results = fingerprint(run)
-    firsts: dict[str, SheetRow] = {}
-    for row in rows:
-        if name := row.cell("review_id"):
-            firsts.setdefault(name.rpartition("-")[0], row)
-    if not firsts:
-        raise InputError("no row has a review_id", path=", ".join(map(str, paths)))
-    known = draw_names(run)
-    draws = [read_draw(run, name) for name in firsts if name in known]
-    if not draws:
-        first = next(iter(firsts.values()))
-        name = clip(first.cell("review_id"), _ID_CHARACTERS)
-        raise RunError(
-            f"{first}: {name!r} is a row of another run, or of none; "
-            f"draws of {run}: {', '.join(known) or 'none'}"
-        )
-    if len(draws) > 1:
+    """Return the one draw of the run that the rows are of; `labels_of` refuses unknown rows."""
+    results, known = fingerprint(run), draw_names(run)
+    names = dict.fromkeys(row.cell("review_id").rpartition("-")[0] for row in rows)
+    found = [name for name in names if name in known]
+    if len(found) != 1:
+        rows_of = f"has rows of the draws {', '.join(found)}" if found else "has no row of any draw"
         raise InputError(
-            f"rows of {len(draws)} draws ({', '.join(each.draw for each in draws)}): "
-            "each has its own chances; import them one after the other"
+            f"{rows_of} of {run} (its draws: {', '.join(known) or 'none'}); "
+            "import the sheets of one draw of this run",
+            path=", ".join(map(str, paths)),
         )
-    if draws[0].results != results:
+    draw = read_draw(run, found[0])
+    if draw.results != results:
         raise RunError(
-            f"{run}: was scored again after draw {draws[0].draw}, so its labels are of other "
+            f"{run}: was scored again after draw {draw.draw}, so its labels are of other "
             f"verdicts; draw anew: judge review draw {run}"
         )
-    return draws[0]
+    return draw
 
 
 def labels_of(draw: Draw, rows: Sequence[SheetRow]) -> list[Label]:
@@ -226,10 +216,9 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
     earlier = read_labels(run, draw.draw)
     lost = [each for each in earlier if (each.review_id, folded(each.reviewer)) not in now]
     if lost:
-        who = sorted({label.reviewer or "nameless" for label in lost})
-        labels_lost, are = counted(len(lost), "label"), "is" if len(lost) == 1 else "are"
+        who = ", ".join(sorted({label.reviewer or "nameless" for label in lost}))
         raise RunError(
-            f"{run}: {labels_lost} imported earlier ({', '.join(who)}) {are} not in these sheets; "
+            f"{run}: these sheets lack {counted(len(lost), 'label')} imported earlier ({who}); "
             "name all sheets of the draw, or drop the earlier ones with --replace"
         )
 

@@ -43,8 +43,8 @@ READ_GRADES: Final = ("review_id", "human_grade", "query", "chunk", "human_note"
 _GRADES: Final = ("0", "1", "2", "3")
 
 _CUT: Final = "…"
-_ANSWER_CHARACTERS: Final = LONGEST - 100
-"""Characters of an answer around its sentence; the rest of a cell is for the marks."""
+_TEXT_CHARACTERS: Final = LONGEST - 100
+"""The most characters of a text that people see; the rest of a cell is for the marks."""
 # A question mark is kept, because `yes?` is a doubt and not an answer.
 _QUOTES: Final = " '\"‘’“”「」『』`´"
 _AROUND: Final = _QUOTES + ".。．｡,，、;；:：!！·"
@@ -170,11 +170,17 @@ def marked(answer: str, start: int, end: int) -> str:
     >>> marked("It rains. Roads are wet.", 10, 24)
     'It rains. ▶Roads are wet.◀'
     """
-    room = max(0, _ANSWER_CHARACTERS - (end - start)) // 2
-    low, high = max(0, start - room), min(len(answer), end + room)
-    before = _CUT * (low > 0) + answer[low:start]
-    after = answer[end:high] + _CUT * (high < len(answer))
-    return f"{before}▶{answer[start:end]}◀{after}"
+    before, sentence, after = around(answer, start, end)
+    cut_before = _CUT * (len(before) < start)
+    return f"{cut_before}{before}▶{sentence}◀{after}{_CUT * (end + len(after) < len(answer))}"
+
+
+def around(text: str, start: int, end: int) -> tuple[str, str, str]:
+    """Return what is before a part, the part, and what is after it, cut to the length of a cell."""
+    part = text[start : min(end, start + _TEXT_CHARACTERS)]
+    room = _TEXT_CHARACTERS - len(part)
+    low = max(0, start - max(room // 2, room - (len(text) - end)))
+    return text[low:start], part, text[end : end + room - (start - low)]
 
 
 def ranked(sample: Sample, sentence: SentenceResult) -> list[int]:

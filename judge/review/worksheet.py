@@ -10,13 +10,14 @@ from typing import Final, Literal, get_args
 from judge.answer.sentences import split
 from judge.errors import RunError
 from judge.inputs.runs import REVIEW, hold, origins
-from judge.inputs.tables import legible, replacing, sync_folder
+from judge.inputs.tables import LONGEST, legible, replacing, sync_folder
 from judge.messages import use_language
 from judge.records import Record, Sample, SentenceResult
 from judge.review.draws import draw_names, draw_rows, fingerprint, read_draw, write_draw
 from judge.review.records import Draw
 from judge.review.sheet import (
     READ,
+    around,
     chunk_title,
     folded,
     ranked,
@@ -36,8 +37,6 @@ _LOCK_SECONDS: Final = 5.0
 """The time in which another process may write its label."""
 _FILE_NAME_CHARACTERS: Final = 40
 _STEP: Final = "mend that first"
-_TEXT_CHARACTERS: Final = 30_000
-"""Characters of a text that are shown."""
 _ID_CHARACTERS: Final = 200
 
 
@@ -94,7 +93,7 @@ class Questions:
             start, end = (0, 0) if rank else _best(text, sentence.text)
             evidence.append(_passage(chunk_title(sample, position), text, start, end))
         return Question(
-            query=legible(sample.query or "")[:_TEXT_CHARACTERS],
+            query=legible(sample.query or "")[:LONGEST],
             claim=_passage("answer", sample.answer, sentence.start, sentence.end),
             evidence=tuple(evidence),
         )
@@ -233,15 +232,11 @@ def _best(text: str, sentence: str) -> tuple[int, int]:
 
 def _passage(name: str, text: str, start: int, end: int) -> Passage:
     """Return part of a text with its surroundings, shortened to a fixed length."""
-    room = _TEXT_CHARACTERS - min(end - start, _TEXT_CHARACTERS)
-    low = max(0, start - max(room // 2, room - (len(text) - end)))
-    high = min(len(text), end + room - (start - low))
-    part = text[start : min(end, start + _TEXT_CHARACTERS)]
-    left_out = low + len(text) - high + (end - start - len(part))
+    before, part, after = around(text, start, end)
     return Passage(
         name=legible(name)[:_ID_CHARACTERS],
-        before=legible(text[low:start]),
+        before=legible(before),
         part=legible(part),
-        after=legible(text[end:high]),
-        left_out=left_out,
+        after=legible(after),
+        left_out=len(text) - len(before) - len(part) - len(after),
     )

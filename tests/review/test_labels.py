@@ -105,7 +105,7 @@ def test_every_wrong_row_is_named(run: Path, drawing: SheetDraw, tmp_path: Path)
     assert len(said) == 52
     assert said[-1].strip() == "… and 3 more"
     assert "no row has a label" in refused(run, sheet(tmp_path, drawing.rows))
-    assert "no row has a review_id" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
+    assert "no row of any draw" in refused(run, sheet(tmp_path, [{"human_support": "full"}]))
 
 
 def test_two_labels_of_one_reviewer_must_agree(
@@ -125,18 +125,17 @@ def test_rows_of_another_run_or_draw(run: Path, drawing: SheetDraw, tmp_path: Pa
     stranger = score(tmp_path / "other", [["supported"] * 6])
     path = sheet(tmp_path, labelled(drawing, "full"))
     said = refused(stranger, path)
-    assert f"{path}, row 2" in said
-    assert "is a row of another run" in said
-    assert "none" in said  # no draw of that run is known
+    assert f"{path}: has no row of any draw" in said
+    assert "its draws: none" in said
     # No cell names a file.
     (tmp_path / "draw.json").write_text(drawing.draw.model_dump_json(), encoding="utf-8")
     for name in ("../../draw", "r../../..", "/etc/passwd", "r0000000"):
         rows = [row | {"review_id": f"{name}-0"} for row in labelled(drawing, "full")]
-        assert "another run" in refused(run, sheet(tmp_path, rows)), name
+        assert "no row of any draw" in refused(run, sheet(tmp_path, rows)), name
     other = draw_rows(run, size=8, seed=1)
     write_draw(run, other.draw)
     both = [*labelled(drawing, "full"), *labelled(other, "full")]
-    assert "rows of 2 draws" in refused(run, sheet(tmp_path, both))
+    assert "has rows of the draws" in refused(run, sheet(tmp_path, both))
     path = sheet(tmp_path, labelled(drawing, "full"))
     results = run / "results.jsonl"
     results.write_bytes(results.read_bytes().replace(b"0.99", b"0.98"))
