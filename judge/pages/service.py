@@ -10,9 +10,8 @@ from judge.messages import LANGUAGE, Messages
 from judge.pages.html import render
 from judge.pages.words import PageWords
 from judge.records import Support
-from judge.review.worksheet import SKIPS
 
-_SCRIPT_KEYS: Final = ("page.", "label.", "skip.")
+_SCRIPT_KEYS: Final = ("page.", "label.")
 
 
 def label_page(run: str = "") -> str:
@@ -34,7 +33,6 @@ def label_page(run: str = "") -> str:
         words=PageWords("label"),
         texts=texts,
         labels=[each.value for each in Support],
-        skips=SKIPS,
         home=not run,
         command=f"judge review import {quote(run)}" + " --lang zh" * chinese,
     )

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
 from judge.answer.sentences import split
 from judge.errors import RunError
@@ -28,9 +28,6 @@ from judge.review.sheet import (
     write_sheet,
 )
 
-Skip = Literal["cannot tell", "too long", "no time"]
-"""Why a reviewer leaves a sentence blank."""
-SKIPS: Final[tuple[Skip, ...]] = get_args(Skip)
 _SIZE: Final = 60
 """The size of a new draw if the run has none, as in `judge review draw`."""
 _LOCK_SECONDS: Final = 5.0
@@ -100,12 +97,12 @@ class Questions:
 
 
 class LabelEntry(Record):
-    """A reviewer's label, or reason to skip, for one sentence."""
+    """A reviewer's label for one sentence, or that it was skipped."""
 
     label: str = ""
     """A label of the scale, or another text in the sheet; may be empty."""
-    skip: str = ""
-    """The reason for a missing label, one of `SKIPS`."""
+    skip: bool = False
+    """Whether the reviewer skipped it."""
     note: str = ""
     """The reviewer's note."""
 
@@ -130,7 +127,7 @@ class Worksheet:
         return {
             each.review_id: LabelEntry(
                 label=_canonical(row.cell("human_support")),
-                skip=row.cell("human_skip"),
+                skip=bool(row.cell("human_skip")),
                 note=row.cell("human_note"),
             )
             for each in self._draw.sentences
@@ -157,7 +154,7 @@ class Worksheet:
                     "review_id": each.review_id,
                     "sentence": each.text,
                     "human_support": entry.label,
-                    "human_skip": entry.skip,
+                    "human_skip": "yes" * entry.skip,
                     "human_note": entry.note,
                     "reviewer": self._reviewer,
                 }

@@ -44,7 +44,7 @@ from judge.pages.service import batches_page, label_page
 from judge.reports.compare import compare_runs
 from judge.review.records import Agreement, Draw
 from judge.review.sheet import read_label
-from judge.review.worksheet import LabelEntry, Question, Questions, Skip, Worksheet, draw_to_label
+from judge.review.worksheet import LabelEntry, Question, Questions, Worksheet, draw_to_label
 from judge.service.batches import ID_PATTERN, UPLOAD, Batch, Batches, BatchRecord
 from judge.service.requests import MEGABYTE, Client, too_large
 from judge.service.wire import SAMPLES, BatchList, BatchStatus, Message, Options, Problem

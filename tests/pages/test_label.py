@@ -99,7 +99,7 @@ def test_labels_are_given_by_keys_and_outlive_kill_9(
             press(page, "1", 2)
             comment(page, note)
             press(page, "2", 3)
-            press(page, "s 1", 4)
+            press(page, "s", 4)
             press(page, "4", 5)
             press(page, "u", 4)
             expect(page.locator("#count")).to_have_text("2 of 6 labelled, 1 skipped")
@@ -112,7 +112,7 @@ def test_labels_are_given_by_keys_and_outlive_kill_9(
             expect(page.locator("[aria-pressed=true]")).to_contain_text("In part")
         process.kill()
     first = {ids[0]: ("full", "", ""), ids[1]: ("partial", "", note)}
-    first[ids[2]] = ("", "cannot tell", "")
+    first[ids[2]] = ("", "yes", "")
     assert sheet(run, "ann") == first
 
     with labelling(run, "--reviewer", "Ann") as (process, address):

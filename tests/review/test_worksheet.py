@@ -34,7 +34,7 @@ def test_labels_of_the_page_are_imported_like_sheets(place: Path) -> None:
         sheet = Worksheet(run, draw, name)
         for row, word in zip(rows, words, strict=True):
             sheet.put(row["review_id"], LabelEntry(label="contradicted"))
-            sheet.put(row["review_id"], LabelEntry(label=word, skip="" if word else "no time"))
+            sheet.put(row["review_id"], LabelEntry(label=word, skip=not word))
             both.append(row | {"human_support": word, "reviewer": name})
         assert sheet.path.parent == run / "review"
         assert [each["human_support"] for each in cells(sheet.path)] == list(words)
@@ -76,7 +76,7 @@ def test_two_at_work_on_one_worksheet_and_a_full_disk_lose_nothing(place: Path) 
     first, second, third = (each.review_id for each in draw.sentences)
     one, other = Worksheet(run, draw, "Ann"), Worksheet(run, draw, "ＡNN ")
     one.put(first, LabelEntry(label="full", note='=1+1, "quoted"\nand more'))
-    other.put(second, LabelEntry(skip="too long"))
+    other.put(second, LabelEntry(skip=True))
     both = one.entries()
     assert both == other.entries()
     with cramped(10), pytest.raises(RunError, match="cannot be written"):

@@ -51,7 +51,7 @@ def test_a_batch_is_labelled_imported_and_shown(
     rows = [row["review_id"] for row in found["rows"]]
     question = http.get(f"{base}/rows/{rows[0]}?lang=zh").json()
     assert set(question) == {"query", "claim", "evidence"}
-    said = {"label": "full", "skip": "", "note": "a secret comment"}
+    said = {"label": "full", "skip": False, "note": "a secret comment"}
     assert len(rows) == 60
     for number, row in enumerate(rows[:6]):
         kept = http.put(f"{base}/rows/{row}?reviewer=Ann", json=said)

@@ -8,8 +8,8 @@
   let busy = false;
   let line = Promise.resolve();
 
-  const finished = (row) => row.label !== "" || row.skip !== "";
-  const saidOf = (row) => words[`label.${row.label}`] ?? words[`skip.${row.skip}`] ?? row.label;
+  const finished = (row) => row.label !== "" || row.skip;
+  const saidOf = (row) => row.skip ? words.skip : words[`label.${row.label}`] ?? row.label;
 
   const rowOf = (row, said) => ask(`${base}/rows${row ? `/${row.review_id}` : ""}?${asked}`, said && {
     method: "PUT", keepalive: true, body: JSON.stringify(said), headers: { "Content-Type": "application/json" },
@@ -99,7 +99,7 @@
     for (const each of document.querySelectorAll(".say")) {
       each.setAttribute("aria-pressed", String(each.dataset.label === row.label));
     }
-    $("skip").setAttribute("aria-pressed", String(row.skip !== ""));
+    $("skip").setAttribute("aria-pressed", String(row.skip));
     $("before").disabled = at === 0;
     $("after").disabled = at === rows.length - 1;
     history.replaceState(null, "", `#${row.review_id}`);
@@ -171,7 +171,7 @@
     if (place >= 0 && place < rows.length) once(() => show(place));
   };
   const skipped = () => {
-    const place = rows.findIndex((row) => row.skip !== "");
+    const place = rows.findIndex((row) => row.skip);
     if (place >= 0) move(place);
   };
 
@@ -186,7 +186,7 @@
   }
 
   const keys = {
-    s: () => $("why").showModal(),
+    s: () => decide("", true),
     u: undo,
     c: () => $("note").focus(),
     "?": () => $("keys").showModal(),
@@ -202,11 +202,9 @@
     if (event.target === $("note") && event.key === "Escape") $("place").focus();
     if (event.target.matches("textarea, input, select") || rows.length === 0) return;
     const held = event.repeat; // a key that is held down labels one sentence, and not ten
-    const dialog = document.querySelector("dialog[open]");
     const number = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
-    if (dialog) {
-      if (number >= 0 && !held) dialog.querySelectorAll("[data-skip]")[number]?.click();
-    } else if (!$("end").hidden) {
+    if (document.querySelector("dialog[open]")) return;
+    if (!$("end").hidden) {
       if (event.key === "ArrowLeft") move(at);
       else if (event.key === "s") skipped();
       else if (event.key === "u") undo();
@@ -218,13 +216,7 @@
   });
 
   for (const each of document.querySelectorAll(".say")) {
-    each.addEventListener("click", () => decide(each.dataset.label, ""));
-  }
-  for (const each of document.querySelectorAll("[data-skip]")) {
-    each.addEventListener("click", () => {
-      $("why").close();
-      decide("", each.dataset.skip);
-    });
+    each.addEventListener("click", () => decide(each.dataset.label, false));
   }
   for (const each of document.querySelectorAll(".close")) {
     each.addEventListener("click", () => each.closest("dialog").close());
