@@ -1,9 +1,8 @@
 """The fitness of a judge by fixed thresholds, and its blind spots."""
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from judge.exam.records import BlindSpot, Criterion, ExamTotals, Fitness, Level
+from judge.exam.records import Criterion, ExamTotals, Fitness, Level
 from judge.records import UnscoredReason
 from judge.scores.answer import share
 from judge.scores.totals import is_untrusted
@@ -81,7 +80,12 @@ def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitnes
         untrusted=untrusted,
         spent=untrusted and not is_untrusted(failed - unasked, whole - unasked, max_unscored),
         criteria=criteria,
-        blind=tuple(_blind(totals)),
+        blind=tuple(
+            group.category
+            for group in totals.groups
+            if group.category is not None and group.traps is not None
+            if group.traps.of >= _MIN_TRAPS and 2 * group.traps.hits > group.traps.of
+        ),
     )
 
 
@@ -95,13 +99,3 @@ def _criterion(name: str, value: float | None, threshold: Threshold) -> Criterio
             (each for each in LEVELS[:0:-1] if sign * (value - bounds[each]) >= 0), "unfit"
         )
     return Criterion(name=name, value=value, level=level, **threshold._asdict())
-
-
-def _blind(totals: ExamTotals) -> Iterator[BlindSpot]:
-    """Yield the categories most of whose traps the judge calls full."""
-    for group in totals.groups:
-        category, traps = group.category, group.traps
-        if category is None or traps is None or traps.of < _MIN_TRAPS:
-            continue
-        if 2 * traps.hits > traps.of:
-            yield BlindSpot(category=category, found=traps)

@@ -155,15 +155,6 @@ class Criterion(Record):
     """The level that it allows; null if it was not measured and need not be."""
 
 
-class BlindSpot(Record):
-    """A category of which the judge calls more than half of the traps full."""
-
-    category: str
-    """The name of the category."""
-    found: Rate
-    """The share of traps called full."""
-
-
 class Fitness(Record):
     """The level of a judge by fixed thresholds."""
 
@@ -175,8 +166,8 @@ class Fitness(Record):
     """Whether it is untrusted only because the budget is spent."""
     criteria: tuple[Criterion, ...]
     """The thresholds, each with the judge's figure."""
-    blind: tuple[BlindSpot, ...]
-    """The categories in which the judge is blind."""
+    blind: tuple[str, ...]
+    """The categories of which the judge calls more than half of the traps full."""
 
 
 class PairedRates(Record):

@@ -169,9 +169,7 @@ def test_categories_whose_traps_pass_are_named() -> None:
     few = [row(CONTRADICTED, FULL, f"f{n}", category="date") for n in range(4)]
     rows = [*many(190, 200), *calls_full, *sees, *few]
     blind = fitness(count(rows, len(rows), 0), 0.05).blind
-    assert [(each.category, each.found.hits, each.found.of) for each in blind] == [
-        ("negation", 6, 6)
-    ]
+    assert blind == ("negation",)
 
 
 CHUNKS = (Chunk(chunk_id="a", text="Open from six."), Chunk(chunk_id="b", text="To two."))

@@ -52,7 +52,7 @@ def print_exam(report: ExamReport, page: Page) -> None:
     page.copied(title, style="bold")
     page.say(_fit(report), style=_STYLES["unfit" if fit.untrusted else fit.level])
     if not fit.untrusted:
-        page.say(_blind(fit), hang=2, style="yellow" if fit.blind else "")
+        page.say(_blind(report), hang=2, style="yellow" if fit.blind else "")
     page.blank()
     thresholds = (
         (
@@ -98,13 +98,12 @@ def _fit(report: ExamReport) -> str:
     return f"Untrusted: {without}." if fit.untrusted else _FIT[fit.level]
 
 
-def _blind(fit: Fitness) -> str:
-    if not fit.blind:
+def _blind(report: ExamReport) -> str:
+    blind = report.fitness.blind
+    if not blind:
         return "It is blind to no category."
-    spots = ", ".join(
-        f"{_category(spot.category)} ({spot.found.hits:,} of {spot.found.of:,})"
-        for spot in fit.blind
-    )
+    groups = (group for group in report.totals.groups if group.category in blind)
+    spots = ", ".join(f"{_category(each.category)} ({_of(each.traps)})" for each in groups)
     return f"Blind to {spots}: it calls more than half of the unsupported sentences full."
 
 
