@@ -105,37 +105,29 @@ class Profile(Record):
         return self.irrelevant / self.relevant
 
 
-class AdvisedMeasure(Record):
+class Reason(Record):
+    """A reason, and the rule that gives it."""
+
+    rule: str
+    """The name of the rule in the table."""
+    why: str
+    """The text."""
+
+
+class AdvisedMeasure(Reason):
     """A measure to use."""
 
     name: str
     """The name that `judge retrieval` prints: `recall@20`."""
     role: Role
     """The importance of the measure."""
-    why: str
-    """The reason."""
-    rule: str
-    """The rule that advises it."""
 
 
-class AvoidedMeasure(Record):
+class AvoidedMeasure(Reason):
     """A measure that misleads on such data."""
 
     name: str
     """The name, such as `recall@k`, or `accuracy@k` of other tools."""
-    why: str
-    """Why it misleads here."""
-    rule: str
-    """The name of the rule that says so."""
-
-
-class FiredRule(Record):
-    """A rule that decided something, and what it says."""
-
-    rule: str
-    """The name of the rule in the table."""
-    why: str
-    """The text of the rule."""
 
 
 class FamilyAdvice(Record):
@@ -168,7 +160,7 @@ class Advice(Document):
     """The measures of retrieval to use, primary first; empty without a scenario."""
     avoided: tuple[AvoidedMeasure, ...]
     """The measures of retrieval to avoid, at any cut-off."""
-    fired: tuple[FiredRule, ...]
+    fired: tuple[Reason, ...]
     """The rule of the scenario, then those that decided on a measure."""
     families: tuple[FamilyAdvice, ...]
     """The other families."""
@@ -394,7 +386,7 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
         scenario=scenario.scenario if scenario else None,
         measures=advised,
         avoided=avoided,
-        fired=tuple(FiredRule(rule=rule.rule, why=text("rule", rule)) for rule in fired),
+        fired=tuple(Reason(rule=rule.rule, why=text("rule", rule)) for rule in fired),
         families=tuple(_families(found)),
         notes=tuple(text("note", rule) for rule in rules.note if holds(rule.when, facts, least)),
     )

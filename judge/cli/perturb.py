@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import typer
 
@@ -25,9 +25,6 @@ def perturb(
         None, metavar="NAME,…", help=f"Some of the variants: {', '.join(VARIANTS)}."
     ),
     seed: int = typer.Option(0, min=0, help="The same seed makes the same variants."),
-    gold_match: Literal["exact", "prefix"] = typer.Option(
-        "exact", help="What gold names: chunks with exact, documents with prefix."
-    ),
     force: bool = FORCE,
     skip_bad_lines: bool = SKIP_BAD,
 ) -> None:
@@ -52,7 +49,7 @@ def perturb(
     source = Source(samples, ("query", "chunks"), skip_bad_lines=skip_bad_lines)
     with source.samples() as read:
         originals = list(read)
-        perturbation = Perturbation(originals, wanted, seed=seed, match=gold_match)
+        perturbation = Perturbation(originals, wanted, seed=seed)
         if not originals:
             raise InputError("holds no sample")
         lines = (line for sample in originals for line in perturbation.variants(sample))

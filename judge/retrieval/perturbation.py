@@ -20,8 +20,6 @@ from judge.text.fold import fold
 from judge.text.words import LIGHT, stems, weight
 
 Variant = Literal["original", "noise20", "noise40", "noise60", "reordered", "gold_removed"]
-Match = Literal["exact", "prefix"]
-"""How gold names chunks, as in `Rules.gold_match`."""
 VARIANTS: Final[tuple[Variant, ...]] = get_args(Variant)
 NOISE: Final[dict[Variant, float]] = {"noise20": 0.2, "noise40": 0.4, "noise60": 0.6}
 """The share of the context that is chunks of other questions."""
@@ -53,22 +51,13 @@ class _OtherChunk(NamedTuple):
 class Perturbation:
     """Makes the variants of samples, and counts those that cannot be made.
 
-    Args:
-        samples: noise is drawn from their chunks.
-        variants: the variants to make.
-        seed: the same seed makes the same variants.
-        match: how gold names chunks.
+    Noise is drawn from the chunks of `samples`. The same seed makes the same variants.
     """
 
     def __init__(
-        self,
-        samples: Iterable[Sample],
-        variants: Sequence[Variant] = VARIANTS,
-        *,
-        seed: int = 0,
-        match: Match = "exact",
+        self, samples: Iterable[Sample], variants: Sequence[Variant] = VARIANTS, *, seed: int = 0
     ) -> None:
-        self._variants, self._seed, self._match = variants, seed, match
+        self._variants, self._seed = variants, seed
         chunks = [
             _OtherChunk(sample.qid, fold(sample.query).text, chunk)
             for sample in samples
@@ -129,7 +118,7 @@ class Perturbation:
     def _noise(self, sample: Sample) -> Iterator[_OtherChunk]:
         """Yield chunks of other questions in random order, none of which answers this one."""
         texts = {fold(chunk.text).text for chunk in sample.chunks}
-        is_gold, query = _gold(sample, self._match), fold(sample.query).text
+        is_gold, query = _gold(sample), fold(sample.query).text
         random = self._random(sample.qid, "noise")
         for other in random.sample(self._others, len(self._others)):
             text = fold(other.chunk.text).text
@@ -144,7 +133,7 @@ class Perturbation:
                 yield other
 
     def _without_gold(self, sample: Sample) -> Sample | Reason:
-        is_gold = _gold(sample, self._match)
+        is_gold = _gold(sample)
         texts = {fold(chunk.text).text for chunk in sample.chunks if is_gold(chunk.chunk_id)}
         if not texts:
             return "no_gold_chunk"
@@ -178,12 +167,10 @@ def added(chunks: int, share: float) -> int | None:
     return size if chunks and is_near else None
 
 
-def _gold(sample: Sample, match: Match) -> Callable[[str], bool]:
-    """Return a function that says whether gold names a chunk id."""
-    found, missed = look_up(sample, match)
+def _gold(sample: Sample) -> Callable[[str], bool]:
+    """Return a function that says whether gold names a chunk, or the document it belongs to."""
+    found, missed = look_up(sample, "prefix")
     gold = {*found, *missed}
-    if match == "exact":
-        return gold.__contains__
     documents = Documents((*gold, *(sample.relevance or ())))
     return lambda name: documents.of(name) in gold
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.records import Chunk, Sample
-from judge.retrieval.perturbation import NOISE, Match, Perturbation, added
+from judge.retrieval.perturbation import NOISE, Perturbation, added
 
 FACTS = [
     *(
@@ -79,25 +79,24 @@ def test_what_each_variant_promises(given_: list[Sample], seed: int) -> None:
 
 
 POND = ["The pond froze.", "The pond is 9 m deep.", "The pond has carp."]
-REMOVED: list[tuple[dict[str, Any], Match, list[str]]] = [
+REMOVED: list[tuple[dict[str, Any], list[str]]] = [
     # By document; by place, for texts without ids are the first of `retrieved`; by grade.
-    ({"chunks": pond("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, "prefix", POND[2:]),
+    ({"chunks": pond("docA#1", "docA#2", "b"), "gold_evidence": ["docA"]}, POND[2:]),
     (
         {"chunks": POND, "retrieved": ["a", "b", "c", "d"], "gold_evidence": ["b"]},
-        "exact",
         [POND[0], POND[2]],
     ),
-    ({"chunks": POND, "relevance": {"1": 0, "3": 2}}, "exact", POND[:2]),
+    ({"chunks": POND, "relevance": {"1": 0, "3": 2}}, POND[:2]),
     # Equal texts, and chunks that contain the gold answer, are removed too.
-    ({"chunks": [*POND, "the pond  froze."], "gold_evidence": ["1"]}, "exact", POND[1:]),
-    ({"chunks": POND, "gold_evidence": ["1"], "gold_answer": "9 m"}, "exact", POND[2:]),
+    ({"chunks": [*POND, "the pond  froze."], "gold_evidence": ["1"]}, POND[1:]),
+    ({"chunks": POND, "gold_evidence": ["1"], "gold_answer": "9 m"}, POND[2:]),
 ]
 
 
-@pytest.mark.parametrize(("fields", "match", "kept"), REMOVED)
-def test_gold_is_removed(fields: dict[str, Any], match: Match, kept: list[str]) -> None:
+@pytest.mark.parametrize(("fields", "kept"), REMOVED)
+def test_gold_is_removed(fields: dict[str, Any], kept: list[str]) -> None:
     sample = Sample.of({"qid": "a", "query": "a?", "answer": "", **fields})
-    (line,) = Perturbation([sample], ["gold_removed"], match=match).variants(sample)
+    (line,) = Perturbation([sample], ["gold_removed"]).variants(sample)
     chunks: Any = line["chunks"]
     assert [chunk["text"] for chunk in chunks] == kept
     assert line["gold_evidence"] == []

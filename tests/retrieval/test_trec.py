@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from judge.retrieval.trec import read_qrels, read_run
+from judge.retrieval.runs import read_qrels, read_run
 
 RUN = "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.25 t\nq2 Q0 a 1 7 t\n"
 SCORES = {"q1": {"a": 0.5, "b": 0.25}, "q2": {"a": 7.0}}
