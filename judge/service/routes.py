@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as InPath
@@ -362,7 +362,6 @@ class Labelling(LabelEntry):
     model_config = ConfigDict(defer_build=False)
 
     label: str = Field(default="", max_length=40)
-    skip: Skip | Literal[""] = ""
     note: str = Field(default="", max_length=10_000)
 
     @field_validator("label")

@@ -8,7 +8,7 @@ from rich.text import Text
 from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, between, chance, number, signed
 from judge.exam.fitness import LEVELS
-from judge.exam.records import ExamComparison, ExamReport, ExamTotals, Fitness, Level, PairedRates
+from judge.exam.records import ExamComparison, ExamReport, ExamTotals, Level, PairedRates
 from judge.exam.scores import UNSCORED
 from judge.messages import Messages
 from judge.records import Support
@@ -102,8 +102,11 @@ def _blind(report: ExamReport) -> str:
     blind = report.fitness.blind
     if not blind:
         return "It is blind to no category."
-    groups = (group for group in report.totals.groups if group.category in blind)
-    spots = ", ".join(f"{_category(each.category)} ({_of(each.traps)})" for each in groups)
+    spots = ", ".join(
+        f"{_category(group.category)} ({group.traps.hits:,} of {group.traps.of:,})"
+        for group in report.totals.groups
+        if group.category in blind and group.traps is not None
+    )
     return f"Blind to {spots}: it calls more than half of the unsupported sentences full."
 
 
