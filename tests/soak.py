@@ -134,7 +134,7 @@ def soak(place: Path, answers: int, kills: int, night: Night | None = None) -> C
 
     The cache is the one of the environment. Without a `night` the server is odd.
     """
-    texts = [f"Room {n}a is open. 第{n}号馆关闭[1]。" for n in range(answers)]
+    texts = texts_of(answers)
     samples = write(place / "in.jsonl", [line(f"q{n}", text) for n, text in enumerate(texts)])
     script = Watched(night or Odd())
     with JudgeServer(script) as server:
@@ -144,12 +144,12 @@ def soak(place: Path, answers: int, kills: int, night: Night | None = None) -> C
         for turn in range(1, kills + 1):
             script.upto(turn * answers // (kills + 1))
             _killed(command, script)
-            begun, kept = len(server.requests), _stored(texts)
+            begun, kept = len(server.requests), stored(texts)
             script.upto(begun + 1)
         begun = begun if kills else 0
         process = start(*command)
         out, err = process.communicate()
-        asked = {name for each in server.requests[begun:] for name in _names(each)}
+        asked = {name for each in server.requests[begun:] for name in names_of(each)}
     assert process.returncode in {0, 3}, (out, err)
     assert "Traceback" not in err
     assert not kills or not asked & kept, "what was kept is asked for again"
@@ -188,7 +188,12 @@ def _killed(command: tuple[object, ...], script: Watched) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def _names(call: ChatCall) -> set[Name]:
+def texts_of(answers: int) -> list[str]:
+    """Return answers of two sentences each, which hold the number of their answer."""
+    return [f"Room {n}a is open. 第{n}号馆关闭[1]。" for n in range(answers)]
+
+
+def names_of(call: ChatCall) -> set[Name]:
     """Return the sentences that a request asks about."""
     return {
         (int(re.findall(r"\d+", text)[0]), int(name[1:]) - 1)
@@ -196,7 +201,7 @@ def _names(call: ChatCall) -> set[Name]:
     }
 
 
-def _stored(texts: list[str]) -> set[Name]:
+def stored(texts: list[str]) -> set[Name]:
     """Return the sentences with stored verdicts."""
     numbers = {hashlib.sha256(text.encode()).hexdigest()[:16]: n for n, text in enumerate(texts)}
     with DiskStore(Path(os.environ["XDG_CACHE_HOME"]) / "judge") as store:

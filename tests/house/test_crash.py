@@ -3,7 +3,6 @@
 A process is needed for each that dies, and takes a second to start.
 """
 
-import hashlib
 import json
 import signal
 import subprocess
@@ -13,23 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from judge.backends.store.cache import DiskStore
 from judge.inputs.runs import read_record, read_summary
-from judge.judges.cached import CacheRow
 from judge.records import Support
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, start, write
 from tests.replies import Answer, Slow, Until, right
 from tests.server import JudgeServer
+from tests.soak import Name, names_of, stored, texts_of
 
 CONCURRENCY = 4
-# No sentence is part of another one.
-ANSWERS = [
-    f"Room {n}a is open. Room {n}b is shut [1]." if n % 2 else f"第{n}号楼开放。第{n}号馆关闭[1]。"
-    for n in range(30)
-]
-Name = tuple[str, int]
-"""A sentence: its answer and its index there."""
+ANSWERS = texts_of(30)
 
 
 @pytest.fixture
@@ -48,22 +40,9 @@ def stuck(script: Until, process: subprocess.Popen[str]) -> None:
         assert process.poll() is None, process.communicate()
 
 
-def stored(samples: Path) -> set[Name]:
-    """The sentences whose verdicts are kept."""
-    hashes = {hashlib.sha256(answer.encode()).hexdigest()[:16]: answer for answer in ANSWERS}
-    with DiskStore(samples.with_name("caches") / "judge") as store:
-        rows = dict(store.rows())
-    found = [row for text in rows.values() if (row := CacheRow.read(text))]
-    return {(hashes[row.answer], index) for row in found for index in row.signatures}
-
-
 def asked_since(server: JudgeServer, first: int) -> set[Name]:
     """The sentences the server was asked about, from one request on."""
-    return {
-        (next(answer for answer in ANSWERS if text in answer), int(name[1:]) - 1)
-        for asked in server.requests[first:]
-        for name, text in asked.sentences.items()
-    }
+    return {name for call in server.requests[first:] for name in names_of(call)}
 
 
 def is_whole(samples: Path, ran: Ran) -> None:
@@ -73,7 +52,7 @@ def is_whole(samples: Path, ran: Ran) -> None:
     assert [result.qid for result in results(run)] == [f"q{n}" for n in range(len(ANSWERS))]
     assert read_summary(run).supports[Support.FULL] == 2 * len(ANSWERS)
     assert read_summary(run).unscored == {}
-    assert stored(samples) == {(answer, n) for answer in ANSWERS for n in (0, 1)}
+    assert stored(ANSWERS) == {(n, index) for n in range(len(ANSWERS)) for index in (0, 1)}
 
 
 def test_kill_9_twice(samples: Path) -> None:
@@ -88,7 +67,7 @@ def test_kill_9_twice(samples: Path) -> None:
                 process.kill()
                 process.communicate()
             assert not asked_since(server, begun) & kept
-            begun, before, kept = len(server.requests), kept, stored(samples)
+            begun, before, kept = len(server.requests), kept, stored(ANSWERS)
             assert before < kept
             assert len(kept) == 2 * answers, "nothing that was answered is lost"
         script.upto(float("inf"))
@@ -112,7 +91,7 @@ def test_ctrl_c(samples: Path) -> None:
         kept = len(results(run))
         assert 12 - CONCURRENCY <= kept <= 12
         assert err.splitlines()[-1].startswith("judge: ")
-        begun, before = len(server.requests), stored(samples)
+        begun, before = len(server.requests), stored(ANSWERS)
         script.upto(float("inf"))
         ran = judge(*command(server, samples))
         assert not asked_since(server, begun) & before

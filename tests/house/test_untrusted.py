@@ -4,6 +4,7 @@ from pathlib import Path
 from statistics import mean
 from zlib import crc32
 
+import numpy as np
 import pytest
 
 from judge import SampleResult, Status, Summary, Verdict
@@ -65,28 +66,22 @@ def failed(sentence: SentenceResult) -> bool:
     )
 
 
-def hold(summary: Summary, clean: list[SampleResult], broken: list[SampleResult]) -> None:
-    """That the scores are those of the clean run's verdicts on the sentences judged."""
-    kept: list[list[float]] = []
-    low, high = [], []
-    for whole, part in zip(clean, broken, strict=True):
-        assert [s.text for s in whole.sentences] == [s.text for s in part.sentences]
-        pairs = zip(whole.sentences, part.sentences, strict=True)
-        weights = [weight(told) for told, left in pairs if not failed(left)]
-        kept += [weights] if weights else []
-        low.append(sum(weights) / SENTENCES)
-        high.append((sum(weights) + SENTENCES - len(weights)) / SENTENCES)
-    assert summary.faithfulness is not None
-    assert summary.faithfulness.answers == len(kept)
-    assert summary.faithfulness.macro == pytest.approx(mean(map(mean, kept)), abs=1e-12)
-    assert summary.faithfulness.items == summary.judged == sum(map(len, kept))
-    pooled = [weight for weights in kept for weight in weights]
-    assert summary.faithfulness.micro == pytest.approx(mean(pooled), abs=1e-12)
-    bounds = summary.faithfulness_bounds
+def check_scores(summary: Summary, clean: list[SampleResult], broken: list[SampleResult]) -> None:
+    """Check that the scores are those of the clean run's verdicts on the sentences judged."""
+    weights = np.ma.array(
+        [[weight(each) for each in result.sentences] for result in clean],
+        mask=[[failed(each) for each in result.sentences] for result in broken],
+    )
+    faithfulness, bounds = summary.faithfulness, summary.faithfulness_bounds
+    assert faithfulness is not None
     assert bounds is not None
-    assert bounds.low == pytest.approx(mean(low), abs=1e-12)
-    assert bounds.high == pytest.approx(mean(high), abs=1e-12)
-    assert bounds.low < macro(summary.faithfulness) < bounds.high
+    assert faithfulness.answers == weights.mean(axis=1).count()
+    assert faithfulness.items == summary.judged == weights.count()
+    assert faithfulness.macro == pytest.approx(weights.mean(axis=1).mean(), abs=1e-12)
+    assert faithfulness.micro == pytest.approx(weights.mean(), abs=1e-12)
+    assert bounds.low == pytest.approx(weights.filled(0).mean(), abs=1e-12)
+    assert bounds.high == pytest.approx(weights.filled(1).mean(), abs=1e-12)
+    assert bounds.low < faithfulness.macro < bounds.high
 
 
 def draw(texts: list[str], share: float) -> set[str]:
@@ -112,7 +107,7 @@ def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
     assert 0.06 * CLAIMS < len(lost) < 0.14 * CLAIMS  # about as many as were meant to
 
     summary = read_summary(samples.with_name("broken"))
-    hold(summary, clean, broken)
+    check_scores(summary, clean, broken)
     assert summary.untrusted
     assert summary.unscored == {"server_error": len(lost)}
     assert summary.fallen_back == (len(lost) if fallback else 0)
