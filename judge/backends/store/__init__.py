@@ -1,1 +1,7 @@
 """Where verdicts are kept: texts by key, in a folder by diskcache or on a Redis server."""
+
+from judge.errors import RunError
+
+
+class NotKept(RunError):
+    """Texts can neither be kept nor looked up just now."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from diskcache import Cache, Disk, Timeout
 
+from judge.backends.store import NotKept
 from judge.config import Config
-from judge.errors import ConfigError, RunError, extra
+from judge.errors import ConfigError, extra
 from judge.text.visible import counted
 
 if TYPE_CHECKING:
@@ -33,10 +34,6 @@ _LOST: Final = (
     "cache %s: it failed for a while, and the verdicts of %s are not kept: they are in the results "
     "alone, and are asked for again with --force"
 )
-
-
-class NotKept(RunError):
-    """Texts can neither be kept nor looked up just now."""
 
 
 class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as NoReply
 from redis.retry import Retry
 
-from judge.backends.store.cache import NotKept
+from judge.backends.store import NotKept
 from judge.config import REDIS_PASSWORD, REDIS_USERNAME
 from judge.errors import ConfigError, JudgeError
 from judge.text.visible import clip, printable
