@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import socket
+import sys
 import threading
 import time
 import warnings
@@ -354,10 +355,10 @@ def _silent() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hide Ray Data's plans, and its warnings about idle actors."""
+    """Hide Ray Data's plans and warnings; send what Ray says of dead workers to standard error."""
     for name in ("ray", "ray.data"):
         logging.getLogger(name).setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
         warnings.filterwarnings("ignore", "The m(in|ax)imum number of concurrent", UserWarning)
         yield
