@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_LONGEST = 200
-"""The maximum number of characters that are quoted from another message."""
-
-
 class JudgeError(Exception):
     """The base class. A message names the wrong value and the next step."""
 
@@ -45,7 +41,7 @@ def extra(name: str, what: str, instead: str = "") -> "Iterator[None]":
     except ImportError as error:
         need = f"{error.name}, which is not installed; "
         if not isinstance(error, ModuleNotFoundError):  # something that it needs is missing
-            why = " ".join(str(error).split())[:_LONGEST]
+            why = " ".join(str(error).split())[:200]
             need = f"a package that cannot be loaded ({why}); mend it, or "
         raise ConfigError(f"{what} needs {need}{instead}{install(name)}") from error
 

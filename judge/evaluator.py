@@ -133,11 +133,10 @@ class Evaluator:
         }
 
     async def __aenter__(self) -> Self:
-        """Open the connections, the cache and the worker processes.
+        """Open the connections, the cache and the worker processes. Errors as `evaluate`.
 
         Raises:
-            ConfigError: as `evaluate`, or it is open already.
-            JudgeUnavailable: the model cannot be asked at all.
+            ConfigError: it is open already.
         """
         if self._entered:
             raise ConfigError("this evaluator is open already; make another, or use it as it is")
@@ -212,8 +211,8 @@ class Evaluator:
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
         """Return the result of one answer. Cancelling it cancels its calls. Errors as `evaluate`.
 
-        After `seconds`, the wait for a place included, a server is asked nothing more, and the
-        sentences that are left are unscored. `config.deadline` also holds.
+        After `seconds`, the wait for a place included, or `config.deadline` a server is asked
+        nothing more, and the sentences that are left are unscored.
         """
         async with self._prepared() as ready:
             return await self._scorer(ready, seconds)(sample)

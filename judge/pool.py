@@ -74,10 +74,8 @@ def at_once(config: "Config") -> int:
 
 def sockets() -> float:
     """Return how many sockets this process may have open."""
-    if resource is None:
-        return math.inf
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return math.inf if files == resource.RLIM_INFINITY else max(1, files - _OTHER_FILES)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource else -1
+    return math.inf if files < 0 else max(1, files - _OTHER_FILES)
 
 
 def weigh(work: Sample | JudgeRequest) -> int:
@@ -115,8 +113,7 @@ async def apart(
 class PlacedJudge:
     """Asks a judge in one of a limited number of places, and sets the deadline of the request.
 
-    A request has `seconds` from its place on. `due`, on the event loop's clock, includes the wait
-    for a place.
+    That is `seconds` after it has its place, and `due` on the event loop's clock at the latest.
     """
 
     def __init__(
@@ -251,14 +248,9 @@ _Begin = Callable[[str], Callable[[Sample], SampleResult]]
 class Workers:
     """Worker processes that score samples, for one event loop; an async context manager.
 
+    `begin`, a cached function at the top of a module, returns for `settings` what scores a sample.
     Samples travel in batches, because a hand-over costs as much as a short answer: those that come
-    while all workers are busy are collected. A worker ends with its parent, and leaves signals to
-    it.
-
-    Args:
-        count: the number of processes.
-        begin: a cached function at the top of a module that returns what scores a sample.
-        settings: the argument of `begin`.
+    while all workers are busy are collected. A worker ends with its parent, which handles signals.
     """
 
     def __init__(self, count: int, begin: _Begin, settings: str) -> None:
@@ -268,11 +260,7 @@ class Workers:
         self._batches: set[asyncio.Task[list[SampleResult]]] = set()
 
     async def __aenter__(self) -> Self:
-        """Make ready to start the processes.
-
-        Raises:
-            WorkerLost: the system cannot start any.
-        """
+        """Make ready to start the processes; raise WorkerLost if the system cannot start any."""
         self.loop = asyncio.get_running_loop()
         try:
             self._executor = ProcessPoolExecutor(
@@ -293,11 +281,7 @@ class Workers:
         await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
 
     async def score(self, sample: Sample) -> SampleResult:
-        """Return the result of a sample.
-
-        Raises:
-            WorkerLost: a worker could not be started, or ended before its time.
-        """
+        """Return the result of a sample; raise WorkerLost if a worker cannot start or has ended."""
         result: asyncio.Future[SampleResult] = self.loop.create_future()
         self._waiting.append((sample, result))
         self._submit()
@@ -352,10 +336,7 @@ def _lost(why: str) -> WorkerLost:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Block the signals that end a process; one that is started meanwhile never gets them.
-
-    A terminal sends Ctrl-C to the whole process group, and only the parent is to act on it.
-    """
+    """Block the signals that end a process, so that one that starts meanwhile ignores Ctrl-C."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

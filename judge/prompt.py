@@ -85,11 +85,7 @@ def versions(name: str, folder: Path | None = None) -> list[str]:
 
 
 def verify_prompts(folder: Path | None = None) -> list[str]:
-    """Return the names of all pinned files, such as `faithfulness/v1.toml`, in order.
-
-    Raises:
-        PromptMismatch: naming the first file that is changed, absent or not pinned.
-    """
+    """Return the names of all pinned files in order; PromptMismatch names the first wrong file."""
     folder = folder or prompts_folder()
     pinned = pins(folder)
     for file, digest in sorted(pinned.items()):
@@ -102,16 +98,17 @@ def verify_prompts(folder: Path | None = None) -> list[str]:
 
 
 def pins(folder: Path) -> Mapping[str, str]:
-    """Return the recorded hash of each prompt file, by its name relative to the folder."""
+    """Return the hash of each prompt file in `SHA256SUMS`, by its name there."""
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except OSError as error:
         raise PromptMismatch(f"{folder / SUMS}: {error.strerror}; install judge again") from None
-    matches = [(line, _LINE.fullmatch(line)) for line in lines if line.strip()]
-    for line, match in matches:
-        if match is None:
+    found = dict[str, str]()
+    for line in filter(str.strip, lines):
+        if (match := _LINE.fullmatch(line)) is None:
             raise PromptMismatch(f"{folder / SUMS}: {line!r} is no line of sha256sum")
-    return {match[2]: match[1] for _, match in matches if match}
+        found[match[2]] = match[1]
+    return found
 
 
 def checked(folder: Path, file: str, digest: str) -> bytes:
@@ -123,8 +120,7 @@ def checked(folder: Path, file: str, digest: str) -> bytes:
         raise PromptMismatch(message) from None
     found = hashlib.sha256(content).hexdigest()
     if found != digest:
-        raise PromptMismatch(
-            f"{folder / file}: hash {found[:_SHOWN]} is not the pinned {digest[:_SHOWN]}; "
-            "restore it, and give a change the next version number"
-        )
+        fault = f"hash {found[:_SHOWN]} is not the pinned {digest[:_SHOWN]}"
+        step = "restore it, and give a change the next version number"
+        raise PromptMismatch(f"{folder / file}: {fault}; {step}")
     return content
