@@ -23,14 +23,12 @@ from judge.text.visible import flat, visible
 
 LOGGER: Final = logging.getLogger("judge")
 USAGE: Final = 2
-UNHEALTHY: Final = 3
-BUG: Final = 70
+_UNHEALTHY: Final = 3
+_BUG: Final = 70
 SIGNALLED: Final = 128
 """The exit code of a command that a signal ended is this and the number of the signal."""
-
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 50_000
-"""The threshold of the garbage collector. With Python's own one, collections take a sixth of the
-time that a command needs to start."""
+"""Collections by Python's own threshold would take a sixth of the time to start a command."""
 
 COMMANDS: Final = {
     "score": "Score a file of answers into a run folder.",
@@ -54,8 +52,6 @@ COMMANDS: Final = {
 }
 """The help of each command. Its module in `judge.cli` is imported when the command is run."""
 
-_BUG: Final = "this is a bug in judge, not yours; please report the above"
-
 
 class _Commands(TyperGroup):
     """All commands; each is imported when it is used."""
@@ -64,9 +60,7 @@ class _Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002  as click calls it
-        if cmd_name not in COMMANDS:
-            return None
-        return get_command(app_of(cmd_name))
+        return get_command(app_of(cmd_name)) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  as click calls it
         with formatter.section("Commands"):
@@ -146,10 +140,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
-    """Hand the first interrupt to `stop`, which returns whether it will end the work.
-
-    If it will not, and on the second interrupt, the command is interrupted as usual.
-    """
+    """Hand the first interrupt to `stop`; if that returns False, it interrupts as usual."""
     usual = signal.getsignal(signal.SIGINT)
     if not callable(usual):
         yield
@@ -169,6 +160,7 @@ def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
 
 def _report(error: Exception) -> int:
     """Print an error in one line, and return the exit code."""
+    code = _UNHEALTHY if isinstance(error, JudgeUnhealthy) else USAGE
     match error:
         case BrokenPipeError():  # the reader has seen enough
             return 0
@@ -180,21 +172,19 @@ def _report(error: Exception) -> int:
             place = f"{error.filename}: " if error.filename else ""
             message = f"{place}{error.strerror or error}; mend that, and run the same command again"
         case _:
-            message = _BUG
-    if message is _BUG or debugging():
+            code, message = _BUG, "this is a bug in judge, not yours; please report the above"
+    if code == _BUG or debugging():
         typer.echo(visible(traceback.format_exc().rstrip()), err=True)
     _print_error(message)
-    if isinstance(error, JudgeUnhealthy):
-        return UNHEALTHY
-    return BUG if message is _BUG else USAGE
+    return code
 
 
 def _report_usage(error: typer.TyperException) -> int:
-    context: typer.Context | None = getattr(error, "ctx", None)
     message = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # rich has printed its message, the help
         typer.echo(message, err=True, nl=bool(message))
         return USAGE
+    context: typer.Context | None = getattr(error, "ctx", None)
     # Typer reads values with pydantic, which adds the prefix.
     message = flat(message.replace("Value error, ", "")).rstrip(".")
     command = context.command_path if context else "judge"
@@ -228,10 +218,7 @@ def judge(
 
 
 class _StderrHandler(logging.Handler):
-    """A log handler that writes to the standard error of the moment.
-
-    While a progress bar is shown, that is the stream of rich, which keeps the bar below the lines.
-    """
+    """Writes to the standard error of the moment, such as that of rich beside a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):  # its reader may have gone

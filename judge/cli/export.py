@@ -1,7 +1,6 @@
 """`judge export`: a run as a table, for a spreadsheet, a notebook or another program."""
 
 import sys
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from judge.inputs.tables import (
     write_parquet,
     write_whole,
 )
-from judge.reports.rows import COLUMNS, Cell, Level, rows_of
-from judge.text.visible import escaped, plural
+from judge.reports.rows import COLUMNS, Level, rows_of
+from judge.text.visible import escaped
 
 
 def export(
@@ -49,36 +48,24 @@ def export(
 
     Example: judge export runs/today --level answers --parquet answers.parquet
     """
-    form, name = _chosen_form({"csv": csv, "parquet": parquet, "json": json})
-    found, _ = finished_run(run)
-    written = 0
-
-    def rows() -> Iterator[dict[str, Cell]]:
-        nonlocal written
-        for result in found.results:
-            for row in rows_of(result, level):
-                written += 1
-                yield row
-
-    is_csv = form == "csv"
-    texts = csv_lines(list(COLUMNS[level]), rows()) if is_csv else map(json_line, rows())
-    if name == PIPED:
-        sys.stdout.writelines(texts if is_csv else map(escaped, texts))
-        return
-    path = Path(name)
-    check_output(path, made_from(run), force=True, option=f"--{form}")
-    if form == "parquet":
-        with replacing(path, f"name another --{form}") as part:
-            part.parent.mkdir(parents=True, exist_ok=True)
-            write_parquet(part, COLUMNS[level], rows())
-    else:
-        write_whole(path, chain([BOM], texts) if is_csv else texts, f"--{form}")
-    say(f"written to {path} ({written:,} {plural(written, 'row')})")
-
-
-def _chosen_form(files: dict[str, str | None]) -> tuple[str, str]:
-    """Return the one form that is given, and its file."""
+    files = {"csv": csv, "parquet": parquet, "json": json}
     forms = [(form, name) for form, name in files.items() if name]
     if len(forms) != 1 or forms[0] == ("parquet", PIPED):
         raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
-    return forms[0]
+    (form, name), path = forms[0], Path(forms[0][1])
+    found, _ = finished_run(run)
+    rows = (row for result in found.results for row in rows_of(result, level))
+    if form == "parquet":
+        check_output(path, made_from(run), force=True, option="--parquet")
+        with replacing(path, "name another --parquet") as part:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            write_parquet(part, COLUMNS[level], rows)
+        say(f"written to {path}")
+        return
+    texts = csv_lines(list(COLUMNS[level]), rows) if form == "csv" else map(json_line, rows)
+    if name == PIPED:
+        sys.stdout.writelines(texts if form == "csv" else map(escaped, texts))
+        return
+    check_output(path, made_from(run), force=True, option=f"--{form}")
+    write_whole(path, chain([BOM], texts) if form == "csv" else texts, f"--{form}")
+    say(f"written to {path}")

@@ -66,9 +66,6 @@ def _quality(agreement: Agreement, findings: Findings, words: PageWords) -> Iter
     parts = [words("terminal.agreement", share=_share(agreement.agreement, words, "compared"))]
     if agreement.compared:
         parts[0] += words("terminal.by", count=agreement.compared)
-    if agreement.brier is not None:
-        ece = number(agreement.calibration_error)
-        parts.append(words("terminal.brier", brier=number(agreement.brier), ece=ece))
     parts.append(f"kappa {_figure(agreement.kappa, findings.no_kappa, words)}")
     if agreement.base_rate is not None:
         parts[-1] += words("terminal.base_rate", share=words.percent(agreement.base_rate))
