@@ -7,26 +7,28 @@ from collections.abc import Mapping
 from typing import Final
 
 import httpx
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
-from tenacity.stop import stop_after_attempt, stop_before_delay
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from judge import __version__
-from judge.backends.retry import parse_retry_after, pause
 from judge.errors import ConfigError, JudgeError
 from judge.records import Sample, SampleResult
 
 _RETRIED: Final = frozenset({408, 429, *range(500, 600)})
-_TOTAL_SECONDS: Final = 25.0
-"""The time for all attempts and waits: a finished run waits 30 seconds for its hook."""
+_ATTEMPTS: Final = 4
+"""With the waits between them they take less than the 30 seconds that a run waits for its hook."""
 
 
 class WebhookError(JudgeError):
     """An address did not accept a result. The message has the host and the error, but no secret."""
 
-    def __init__(self, message: str, *, again: bool = True, wait: float | None = None) -> None:
+    def __init__(self, message: str, *, again: bool = True) -> None:
         super().__init__(message)
         self.again = again
-        self.wait = wait
 
 
 class Webhook:
@@ -46,16 +48,14 @@ class Webhook:
         url: str,
         *,
         timeout: float = 5.0,
-        attempts: int = 4,
         headers: Mapping[str, str] | None = None,
         first_wait: float = 0.5,
     ) -> None:
         self._url = _checked(url)
         self._timeout = timeout
-        self._stop = stop_after_attempt(attempts) | stop_before_delay(_TOTAL_SECONDS - timeout)
         own = {"User-Agent": f"judge/{__version__}", "Content-Type": "application/json"}
         self._headers = {**own, **(headers or {})}
-        self._first_wait = first_wait
+        self._wait = wait_random_exponential(multiplier=first_wait)
         self._tls = httpx.create_ssl_context()
 
     async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
@@ -67,20 +67,15 @@ class Webhook:
         }
         body = json.dumps(fields | records).encode()
         headers = {**self._headers, "Idempotency-Key": hashlib.sha256(body).hexdigest()}
-
-        def wait(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            return pause(state, getattr(error, "wait", None), self._first_wait, _TOTAL_SECONDS)
-
         await AsyncRetrying(
-            retry=retry_if_exception(lambda error: getattr(error, "again", False)),
-            wait=wait,
-            stop=self._stop,
+            retry=retry_if_exception(lambda error: isinstance(error, WebhookError) and error.again),
+            wait=self._wait,
+            stop=stop_after_attempt(_ATTEMPTS),
             reraise=True,
         )(self._post, body, headers)
 
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> None:
-        """Make one attempt; raise WebhookError if it fails."""
+        """Make one attempt."""
         try:
             async with (
                 asyncio.timeout(self._timeout),  # httpx's own begins anew with each byte
@@ -99,8 +94,7 @@ class Webhook:
         message = f"{self._url}: HTTP {response.status_code}"
         if response.has_redirect_location:
             message += ", and redirects are not followed"
-        wait = parse_retry_after(response.headers.get("Retry-After", ""))
-        raise WebhookError(message, again=response.status_code in _RETRIED, wait=wait)
+        raise WebhookError(message, again=response.status_code in _RETRIED)
 
 
 class _HostOnly(httpx.URL):

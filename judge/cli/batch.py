@@ -151,6 +151,8 @@ def _progress(filled: Filled) -> list[str]:
 
 def _state(state: BatchState) -> str:
     batch, file = state.batch, state.file
-    done = f"{batch.done:,} of {file.requests:,} answered, {batch.failed:,} failed"
+    counts = batch.request_counts
+    completed, failed = (counts.completed, counts.failed) if counts else (0, 0)
+    done = f"{completed:,} of {file.requests:,} answered, {failed:,} failed"
     why = f" · {flat(state.why)}" if state.why else ""
     return f"{file.name}  {flat(batch.status)}: {done}{why}"

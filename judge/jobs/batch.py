@@ -255,9 +255,10 @@ async def fetch_replies(folder: BatchFolder) -> list[BatchState]:
             states.append(BatchState(file, batch, provider.why(batch)))
             if batch.status not in OVER:
                 continue
-            for output in batch.outputs:
+            for output in filter(None, (batch.output_file_id, batch.error_file_id)):
                 with folder.new_replies(f"{file.name}-{output}") as part, part.open("xb") as copy:
-                    await provider.fetch(output, copy)
+                    async for replies in provider.fetch(output):
+                        copy.write(replies)
             folder.save(file.model_copy(update={"answered": True}))
     return states
 

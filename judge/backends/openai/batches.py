@@ -3,21 +3,21 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
-from httpx2 import Response
-from pydantic import AliasPath, BaseModel, Field, JsonValue, ValidationError
+from openai.types import Batch as Batch  # noqa: PLC0414  jobs/batch.py names it, too
+from pydantic import JsonValue
 
-from judge.backends.openai.chat import LIMITS, PATHS, Completion, read_completion, reply_limit
+from judge.backends.openai.chat import LIMITS, PATHS, read_completion, reply_limit
 from judge.backends.openai.client import Exchange
 from judge.backends.openai.failures import Failure, brief, broken, from_error, read_failure
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
-from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy, RunError
-from judge.records import UnscoredReason
+from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy
+from judge.records import ChatReply, UnscoredReason
 
 WAITS: Final = "waits for the reply to a batch"
 """The detail of an outcome that a reply may still bring."""
@@ -68,8 +68,8 @@ class BatchReply(NamedTuple):
     """One line of a provider's output."""
 
     key: RequestKey
-    outcome: Completion | Failure
-    """The completion in the reply, or the failure of the request."""
+    outcome: ChatReply | Failure
+    """The reply, or the failure of the request."""
 
     @classmethod
     def parse(cls, line: bytes) -> "BatchReply | None":
@@ -84,12 +84,12 @@ class BatchReply(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether it is a reply that was not cut."""
-        return isinstance(self.outcome, Completion) and self.outcome.finish != "length"
+        return isinstance(self.outcome, ChatReply) and self.outcome.finish != "length"
 
     @property
     def served(self) -> str:
         """The model that the server names, or an empty text."""
-        return self.outcome.model if isinstance(self.outcome, Completion) else ""
+        return self.outcome.model if isinstance(self.outcome, ChatReply) else ""
 
     @property
     def trouble(self) -> str:
@@ -100,12 +100,12 @@ class BatchReply(NamedTuple):
         return ""
 
 
-def _read_outcome(fields: Mapping[str, JsonValue]) -> Completion | Failure:
+def _read_outcome(fields: Mapping[str, JsonValue]) -> ChatReply | Failure:
     match fields:
         case {"response": {"status_code": 200, "body": body}}:
             text = json.dumps(body)
             try:
-                return read_completion(text)
+                return read_completion(text, {})
             except ValueError:
                 return broken(200, text)
         case {"response": {"status_code": int(status), "body": body}}:
@@ -120,7 +120,7 @@ async def ask_batch(
     hand_on: Callable[[RequestKey, Mapping[str, JsonValue]], None],
     body: Mapping[str, JsonValue],
     deadline: float | None,  # noqa: ARG001  nothing is waited for
-) -> Exchange[Completion]:
+) -> Exchange[ChatReply]:
     """Return the reply to `body` that `find` returns, or a failure with the detail `WAITS`.
 
     `hand_on` is called with each request without a reply. The first two arguments make it a
@@ -131,42 +131,6 @@ async def ask_batch(
         return Exchange(reply.outcome)
     hand_on(key, body)
     return Exchange(Failure(UnscoredReason.CONNECTION, WAITS, again=False))
-
-
-class _BatchError(BaseModel):
-    message: str = ""
-
-
-class Batch(BaseModel):
-    """A provider's record of a batch."""
-
-    id: Annotated[str, Field(min_length=1)]
-    status: str
-    """`validating in_progress finalizing completed failed expired cancelling cancelled`."""
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-    done: int = Field(default=0, validation_alias=AliasPath("request_counts", "completed"))
-    """The number of answered requests."""
-    failed: int = Field(default=0, validation_alias=AliasPath("request_counts", "failed"))
-    """The number of failed requests."""
-    digest: JsonValue = Field(default=None, validation_alias=AliasPath("metadata", _DIGEST_KEY))
-    """The hash of its file."""
-    errors: list[_BatchError] | None = Field(
-        default=None, validation_alias=AliasPath("errors", "data")
-    )
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The existing files of replies and of errors."""
-        return tuple(each for each in (self.output_file_id, self.error_file_id) if each)
-
-
-class _File(BaseModel):
-    id: Annotated[str, Field(min_length=1)]
-
-
-class _BatchList(BaseModel):
-    data: list[Batch]
 
 
 class Provider:
@@ -192,22 +156,18 @@ class Provider:
 
         Batches that are `known` belong to an earlier file and do not count.
         """
-        path = f"/batches?limit={_SEARCHED_BATCHES}"
         with self._translated("GET", "/batches"):
-            response = await self._client.get(path, cast_to=Response)
-            batches = _BatchList.model_validate_json(response.content).data
-        for batch in batches:
-            usable = batch.id not in known and batch.status not in _USELESS
-            if usable and batch.digest == digest:
-                return batch
+            page = await self._client.batches.list(limit=_SEARCHED_BATCHES)
+            for batch in page.data:
+                usable = batch.id not in known and batch.status not in _USELESS
+                if usable and (batch.metadata or {}).get(_DIGEST_KEY) == digest:
+                    return batch
         return None
 
     async def send(self, path: Path, digest: str, endpoint: Endpoint) -> Batch:
         """Upload a file and start a batch for it."""
         with path.open("rb") as content, self._translated("POST", "/files"):
-            files = self._client.files.with_raw_response
-            response = await files.create(file=(path.name, content), purpose="batch")
-            file = _File.model_validate_json(response.content)
+            file = await self._client.files.create(file=(path.name, content), purpose="batch")
         order = {
             "input_file_id": file.id,
             "endpoint": f"/v1{PATHS[endpoint]}",
@@ -216,35 +176,27 @@ class Provider:
         }
         with self._translated("POST", "/batches"):
             # It may succeed, and only its answer be lost: `find` then finds the batch.
-            answer = await self._client.post(
-                "/batches", cast_to=Response, body=order, options={"max_retries": 0}
+            return await self._client.post(
+                "/batches", cast_to=Batch, body=order, options={"max_retries": 0}
             )
-            return Batch.model_validate_json(answer.content)
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
-        path = f"/batches/{batch}"
-        with self._translated("GET", path):
-            response = await self._client.get(path, cast_to=Response)
-            return Batch.model_validate_json(response.content)
+        with self._translated("GET", f"/batches/{batch}"):
+            return await self._client.batches.retrieve(batch)
 
     def why(self, batch: Batch) -> str:
         """Return a batch's error messages on one line, without secrets; empty without an error."""
-        return brief(self._server.hide("; ".join(each.message for each in batch.errors or ())))
+        errors = batch.errors.data if batch.errors else None
+        return brief(self._server.hide("; ".join(each.message or "" for each in errors or ())))
 
-    async def fetch(self, file: str, copy: IO[bytes]) -> None:
-        """Download a file into `copy`; raise RunError if that is not writable."""
+    async def fetch(self, file: str) -> AsyncGenerator[bytes]:
+        """Download a file; yield its parts."""
         with self._translated("GET", f"/files/{file}/content"):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
-                async for piece in response.iter_bytes():
-                    try:
-                        copy.write(piece)
-                    except OSError as error:
-                        raise RunError(
-                            f"{file}: cannot be kept ({error.strerror}); free some space, and run "
-                            "the same command again"
-                        ) from None
+                async for part in response.iter_bytes():
+                    yield part
 
     @contextmanager
     def _translated(self, method: str, path: str) -> Iterator[None]:
@@ -253,15 +205,12 @@ class Provider:
             yield
         except JudgeError:
             raise
-        except ValidationError:
-            raise JudgeUnavailable(
-                f"{method} {self.base_url}{path}: no batch or file in the answer; {_NO_BATCHES}"
-            ) from None
         except Exception as error:  # noqa: BLE001  the transport raises errors of its own
             failure = from_error(error, self._server.hide)
             raise self._error(failure, method, path) from None
 
     def _error(self, failure: Failure, method: str, path: str) -> JudgeError:
+        """Return the error for a request that failed, with the next step."""
         where = f"{method} {self.base_url}{path}: {failure.detail}"
         if failure.again or failure.gone:
             return JudgeUnhealthy(f"{where}; wait, and run the same command again")

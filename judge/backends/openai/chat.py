@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Self, get_args
 
 from pydantic import Field, JsonValue, ValidationError
@@ -12,7 +11,7 @@ from pydantic import Field, JsonValue, ValidationError
 from judge.backends.openai.failures import brief
 from judge.config import Endpoint
 from judge.protocols import Store
-from judge.records import ChatRequest, Record
+from judge.records import ChatReply, ChatRequest, Record
 from judge.signature import Signature, part
 from judge.text.fold import estimate_tokens
 
@@ -195,32 +194,11 @@ def reply_limit(body: Mapping[str, JsonValue]) -> int:
     return int(str(next((body[name] for name in LIMITS if name in body), 0)))
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """One reply: the first choice of a chat completion, or the final answer of a response."""
-
-    text: str
-    """The text of the reply; if it is empty, `<think>` and the thoughts."""
-    finish: Finish
-    """Why the reply ended."""
-    model: str
-    """The model that the server names; may be empty."""
-    prompt_tokens: int | None
-    """The server's count of prompt tokens; may be null."""
-    reply_tokens: int | None
-    """The server's count of reply tokens; may be null."""
-
-    def spent(self, body: Mapping[str, JsonValue]) -> tuple[int, int]:
-        """Return the tokens of prompt and reply to a request; an absent count is estimated."""
-        prompt, reply = self.prompt_tokens, self.reply_tokens
-        return (
-            prompt_tokens(body) if prompt is None else prompt,
-            estimate_tokens(self.text) if reply is None else reply,
-        )
-
-
-def read_completion(text: str) -> Completion:
+def read_completion(text: str, sent: Mapping[str, JsonValue]) -> ChatReply:
     """Return the reply in a response's body: the first choice, or the final message of /responses.
+
+    Tokens that the server does not count are estimated; `sent` is the request's body. A reply of
+    thoughts alone has `<think>` before it.
 
     Raises:
         ValueError: the body holds no reply.
@@ -228,16 +206,18 @@ def read_completion(text: str) -> Completion:
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.
         body = json.loads(text)
-        return _read_chat(body) if "choices" in body else _read_response(body)
+        read = _read_chat if "choices" in body else _read_response
+        return read(body, sent)
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError):
         raise ValueError("no reply in the body") from None
 
 
-def _read_chat(body: _Object) -> Completion:
+def _read_chat(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
     choice = body["choices"][0]
     message = choice["message"]
     return _completion(
         body,
+        sent,
         ("prompt", "completion"),
         _FINISHES.get(choice.get("finish_reason"), "stop"),
         message.get("content") or "",
@@ -246,7 +226,7 @@ def _read_chat(body: _Object) -> Completion:
     )
 
 
-def _read_response(body: _Object) -> Completion:
+def _read_response(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
     status, output = body["status"], body["output"]
     if status not in {"completed", "incomplete"} or (status == "completed" and not output):
         raise ValueError("the response is not whole")
@@ -258,6 +238,7 @@ def _read_response(body: _Object) -> Completion:
                 texts[content["type"]] += content.get("text") or content.get("refusal") or ""
     return _completion(
         body,
+        sent,
         ("input", "output"),
         "stop" if status == "completed" else _FINISHES.get(reason, "length"),
         texts["output_text"],
@@ -267,8 +248,14 @@ def _read_response(body: _Object) -> Completion:
 
 
 def _completion(
-    body: _Object, counts: tuple[str, str], finish: Finish, reply: str, refusal: str, thought: str
-) -> Completion:
+    body: _Object,
+    sent: Mapping[str, JsonValue],
+    counts: tuple[str, str],
+    finish: Finish,
+    reply: str,
+    refusal: str,
+    thought: str,
+) -> ChatReply:
     if refusal and finish != "content_filter":
         finish = "refusal"
     text = reply or refusal
@@ -280,7 +267,14 @@ def _completion(
     prompt, tokens, total = (_count(usage.get(f"{name}_tokens")) for name in (*counts, "total"))
     if tokens is not None and prompt is not None and total is not None:
         tokens = max(tokens, total - prompt)  # some servers count thoughts in the total only
-    return Completion(text, finish, brief(body.get("model") or ""), prompt, tokens)
+    return ChatReply(
+        text=text,
+        finish=finish,
+        model=brief(body.get("model") or ""),
+        prompt_tokens=prompt_tokens(sent) if prompt is None else prompt,
+        reply_tokens=estimate_tokens(text) if tokens is None else tokens,
+        seconds=0.0,
+    )
 
 
 def _count(value: object) -> int | None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,13 +12,12 @@ from typing import Final, Generic, Self, TypeVar
 from httpx2 import Response
 from pydantic import JsonValue
 from pydantic_core import to_json
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
 from judge.backends.openai.failures import OWN_FAULT, Failure, broken, from_error
 from judge.backends.openai.limits import REFUSAL_WINDOW_SECONDS, Outage, Pace
 from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import NO_HEADERS, SOCKETS, Server
-from judge.backends.retry import last, pause
 from judge.errors import JudgeUnavailable, JudgeUnhealthy
 from judge.records import UnscoredReason
 from judge.text.visible import counted
@@ -53,12 +53,13 @@ class Policy:
     first_patience: float = math.inf
     """The same for a server that has accepted no connection yet, if that is shorter."""
 
-    def wait(self, state: RetryCallState) -> float:
-        """Return the seconds to wait after the last attempt."""
-        failure: Failure = last(state)
+    def wait(self, failure: Failure, state: RetryCallState) -> float:
+        """Return the seconds to wait before another attempt, with jitter."""
+        if failure.wait is not None:
+            return failure.wait + random.uniform(0, self.first_wait)  # noqa: S311  hides nothing
         limited = failure.reason is UnscoredReason.RATE_LIMITED
         longest = min(self.longest_wait, _LONGEST_WAIT_REFUSED if limited else math.inf)
-        return pause(state, failure.wait, self.first_wait, longest)
+        return wait_random_exponential(multiplier=self.first_wait, max=longest)(state)
 
     def is_free(self, failure: Failure, *, first: bool) -> bool:
         """Return whether the attempt does not count, as the request cannot be at fault."""
@@ -148,28 +149,28 @@ class Connection:
         if first:
             patience = policy.patience and policy.patience + LAST_SECONDS
             end, attempts = started + max(policy.timeout, patience), min(attempts, _FIRST_ATTEMPTS)
-        failure: Failure | None = None
+        failure = Failure(UnscoredReason.TIMEOUT, "nothing was sent", again=False)
         counted = 0
 
         async def attempt() -> T | Failure:
             nonlocal failure, counted
-            if failure and clock() >= min(end, self._outage.end):
+            if failure.again and clock() >= min(end, self._outage.end):
                 return replace(failure, again=False)  # the wait took too long
             outcome = await self._attempt(self.base_url + path, content, read, end)
             if isinstance(outcome, Failure):
                 failure = outcome
-                counted += not (may_wait and policy.is_free(outcome, first=first))
+                counted += not (may_wait and policy.is_free(failure, first=first))
             return outcome
 
         def wait(state: RetryCallState) -> float:
-            return min(policy.wait(state), max(0.0, self._outage.end - clock()))
+            return min(policy.wait(failure, state), max(0.0, self._outage.end - clock()))
 
         retrying = AsyncRetrying(
             retry=retry_if_result(lambda made: isinstance(made, Failure) and made.again),
             wait=wait,
             stop=lambda state: counted >= attempts or clock() + state.upcoming_sleep >= end,
-            before_sleep=lambda state: self._log_once(last(state), first=first),
-            retry_error_callback=last,
+            before_sleep=lambda _: self._log_once(failure, first=first),
+            retry_error_callback=lambda _: failure,
         )
         outcome: T | Failure = await retrying(attempt)
         if isinstance(outcome, Failure):
@@ -255,8 +256,6 @@ def hopeless(
     limited = failure.reason is UnscoredReason.RATE_LIMITED
     if limited:
         step = "wait, then try again, or set OPENAI_API_KEY to a key with a higher limit"
-    elif not failure.status and failure.reason is UnscoredReason.SERVER_ERROR:
-        step = "is --base-url right? does a proxy change what the server says?"
     elif not failure.status:
         step = "is the server running? is --base-url right?"
     elif failure.status in _REDIRECTS:

@@ -1,6 +1,7 @@
 """Translate error responses and exceptions of the SDK into failures, by one table."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Container, Mapping
 from collections.abc import Set as AbstractSet
@@ -11,7 +12,6 @@ import httpx2
 from pydantic import JsonValue
 
 from judge.backends.openai.sdk import APIStatusError, OpenAIError
-from judge.backends.retry import parse_retry_after
 from judge.records import UnscoredReason
 from judge.text.visible import clip, printable
 
@@ -248,10 +248,14 @@ def _read_error(text: str) -> tuple[AbstractSet[str], str, str]:
 
 def _wait(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a response asks to wait; Azure and OpenAI send milliseconds."""
-    milliseconds = parse_retry_after(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    return parse_retry_after(headers.get("retry-after", ""))
+    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * scale
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
+    return None
 
 
 def brief(text: str) -> str:

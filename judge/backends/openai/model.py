@@ -4,13 +4,13 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import (
     Capabilities,
-    Completion,
     prompt_tokens,
     read_completion,
     recall,
@@ -37,7 +37,7 @@ _CUT_OFF: Final = re.compile(
 _SYSTEM: Final = "Reply with JSON alone, in the shape you are given."
 _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"verdicts": []}.'
 
-Send = Callable[[Mapping[str, JsonValue], float | None], Awaitable[Exchange[Completion]]]
+Send = Callable[[Mapping[str, JsonValue], float | None], Awaitable[Exchange[ChatReply]]]
 """Sends the body of a request, until a deadline on the event loop's clock; None for no deadline."""
 
 
@@ -68,10 +68,10 @@ async def settle(
     while True:
         body = settled.body(model, request)
         exchange = await connection.ask(
-            settled.path, body, read_completion, option=option, first=True
+            settled.path, body, partial(read_completion, sent=body), option=option, first=True
         )
         outcome = exchange.outcome
-        if isinstance(outcome, Completion):
+        if isinstance(outcome, ChatReply):
             settled = settled.model_copy(update={"served": outcome.model})
             break
         if _CUT_OFF.search(outcome.message):
@@ -91,20 +91,21 @@ def sender(connection: Connection, settled: Capabilities, budget: Budget | None 
     Once the budget is spent, each request fails with the reason `budget`.
     """
 
-    def spent(completion: Completion) -> int:
-        return (completion.prompt_tokens or 0) + (completion.reply_tokens or 0)
-
-    async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[Completion]:
+    async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[ChatReply]:
         tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
         if budget and not budget.begin(tokens):
             detail = f"the budget is spent ({budget.over})"
             return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False))
         try:
             exchange = await connection.ask(
-                settled.path, body, read_completion, deadline=deadline, spent=spent
+                settled.path,
+                body,
+                partial(read_completion, sent=body),
+                deadline=deadline,
+                spent=lambda found: found.prompt_tokens + found.reply_tokens,
             )
-            if budget and isinstance(exchange.outcome, Completion):
-                prompt, reply = exchange.outcome.spent(body)
+            if isinstance(found := exchange.outcome, ChatReply):
+                prompt, reply = found.prompt_tokens, found.reply_tokens
         finally:
             if budget:
                 budget.end(tokens, prompt, reply)
@@ -122,7 +123,7 @@ def counting(counts: Counter[str]) -> Send:
     async def send(
         body: Mapping[str, JsonValue],
         deadline: float | None,  # noqa: ARG001  nothing is waited for
-    ) -> Exchange[Completion]:
+    ) -> Exchange[ChatReply]:
         reply_tokens = reply_limit(body) // 5
         counts.update(calls=1, prompt_tokens=prompt_tokens(body), reply_tokens=reply_tokens)
         return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
@@ -177,16 +178,8 @@ class ChatModel:
                 refused=outcome.status in _SAYS_NO,
             )
         await self._note_model(outcome.model)
-        prompt, reply = outcome.spent(body)
-        return ChatReply(
-            text=outcome.text,
-            finish=outcome.finish,
-            model=outcome.model or self._model,
-            prompt_tokens=prompt,
-            reply_tokens=reply,
-            seconds=seconds,
-            retries=retries,
-        )
+        named = {"model": outcome.model or self._model, "seconds": seconds, "retries": retries}
+        return outcome.model_copy(update=named)
 
     async def _reason(self, failure: Failure, body: Mapping[str, JsonValue]) -> UnscoredReason:
         """Return the reason of a failure; raise JudgeUnavailable if an option is refused."""

@@ -120,7 +120,7 @@ ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
 def test_the_reason_for_the_end_of_a_reply() -> None:
     wrong = []
     for message, finish, text, ended in ENDS:
-        read = read_completion(body(message, finish))
+        read = read_completion(body(message, finish), {})
         if (read.text, read.finish) != (text, ended):
             wrong.append((message, finish, read))
     assert wrong == []
@@ -142,14 +142,15 @@ def test_thinking_tokens_are_counted() -> None:
             "total_tokens": total,
             "completion_tokens_details": {"reasoning_tokens": 450},
         }
-        assert read_completion(body({"content": "x"}, usage=usage)).reply_tokens == spent
+        assert read_completion(body({"content": "x"}, usage=usage), {}).reply_tokens == spent
 
 
-def test_a_malformed_count_is_ignored() -> None:
+def test_an_absent_count_is_estimated() -> None:
     odd: list[JsonValue] = [None, {}, {"prompt_tokens": None, "completion_tokens": -1}]
+    sent: dict[str, JsonValue] = {"messages": [{"role": "user", "content": "四个汉字"}]}
     for usage in odd:
-        read = read_completion(body({"content": "x"}, usage=usage))
-        assert (read.text, read.prompt_tokens, read.reply_tokens) == ("x", None, None)
+        read = read_completion(body({"content": "two words"}, usage=usage), sent)
+        assert (read.prompt_tokens, read.reply_tokens) == (4, 3)
 
 
 NO_REPLIES = [
@@ -174,4 +175,4 @@ NO_REPLIES = [
 def test_a_body_without_a_reply_is_an_error() -> None:
     for broken in NO_REPLIES:
         with pytest.raises(ValueError, match=r"no reply|line 1"):
-            read_completion(broken)
+            read_completion(broken, {})

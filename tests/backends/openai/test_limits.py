@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -140,6 +141,6 @@ async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
     limited = iter([Body(json.dumps({"object": "response", "error": named, "output": []}))])
     pace = Pace(4)
     with JudgeServer(lambda asked: next(limited, None) or right(asked)) as server:
-        outcomes = await send(server, pace, 1, read_completion)
+        outcomes = await send(server, pace, 1, partial(read_completion, sent={}))
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
     assert pace.refused_lately == 1

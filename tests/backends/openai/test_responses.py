@@ -113,13 +113,13 @@ def body(status: JsonValue, details: JsonValue, output: JsonValue) -> str:
 
 def test_the_reply_in_a_response() -> None:
     for status, details, output, text, finish in READ:
-        read = read_completion(body(status, details, output))
+        read = read_completion(body(status, details, output), {})
         assert (read.text, read.finish, read.model) == (text, finish, "m"), output
         # Some count thoughts in the total alone.
         assert (read.prompt_tokens, read.reply_tokens) == (7, 7)
     for status, details, none in NONE:
         with pytest.raises(ValueError, match=r"reply|response"):
-            read_completion(body(status, details, none))
+            read_completion(body(status, details, none), {})
     ResponseOutputMessage.model_validate(message(says("{}"), status="completed", phase=None))
 
 
