@@ -50,13 +50,8 @@ _SHOWN: Final = 60
 _MOST_CELL: Final = 1_000_000
 """Characters of a text that is read as a Python literal."""
 _SHOULD_BE: Final = "Input should be "
-_WORDS: Final = {
-    "a valid string": "text",
-    "a valid ": "a ",
-    "tuple": "list",
-    "a dictionary": "an object",
-}
-"""pydantic's words for types, and ours."""
+_TYPES: Final = {"string_type": "text", "tuple_type": "a list", "dict_type": "an object"}
+"""What is needed, by pydantic's type of an error."""
 
 Fields = dict[str, JsonValue]
 
@@ -80,7 +75,7 @@ def sample_from(
         InputError: a field is missing or of the wrong type; its `field` names it.
     """
     keys = {name: key for name, keys in NAMES.items() if (key := _first_key(fields, keys))}
-    if keys.get("gold_answer") == _AMBIGUOUS and not _is_prose(fields[_AMBIGUOUS]):
+    if keys.get("gold_answer") == _AMBIGUOUS and not isinstance(fields[_AMBIGUOUS], str):
         del keys["gold_answer"]
     for name in sorted(needs, key=lambda name: (name not in SCORE_NEEDS, name)):
         if name not in keys and not (name == "answer" and "sentences" in keys):
@@ -115,9 +110,7 @@ def _problem(error: ValidationError) -> InputError:
     field, problem = "".join(parts).removeprefix("."), first["msg"].removeprefix("Value error, ")
     if not problem.startswith(_SHOULD_BE):
         return InputError(problem, field=field)
-    needed = problem.removeprefix(_SHOULD_BE)
-    for word, ours in _WORDS.items():
-        needed = needed.replace(word, ours)
+    needed = _TYPES.get(first["type"], problem.removeprefix(_SHOULD_BE))
     return unfit(first["input"], needed, field)
 
 
@@ -147,10 +140,6 @@ def _keys_of(fields: Fields) -> str:
     return "the keys " + ", ".join(keys[:_SHOWN_KEYS]) + ("…" if len(keys) > _SHOWN_KEYS else "")
 
 
-def _is_prose(value: JsonValue) -> bool:
-    return isinstance(value, str) and isinstance(_parse_list(value), str)
-
-
 def _identifier(value: object) -> object:
     """Return a number as the text of an id; any other value as it is."""
     if isinstance(value, float) and value.is_integer():
@@ -165,10 +154,8 @@ def _chunk(value: JsonValue, number: int) -> object:
     if not isinstance(value, dict):
         raise unfit(value, "text or {chunk_id, text}", f"chunks[{number - 1}]")
     key = _first_key(value, ("chunk_id", "id"))
-    return {
-        "chunk_id": _identifier(value[key]) if key else str(number),
-        "text": value.get("text"),
-    }
+    chunk_id = _identifier(value[key]) if key else str(number)
+    return {"chunk_id": chunk_id, "text": value.get("text")}
 
 
 # Lists as CSV and flat traces have them
@@ -497,7 +484,7 @@ def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, obje
         values["chunks"] = chunks
     answer = values.get("answer")
     if isinstance(answer, list) and (shape.order or any(map(_has_citations, answer))):
-        values["sentences"] = [_sentence(each, shape, order) for each in values.pop("answer")]
+        values["sentences"] = values.pop("answer")
     for name in ("answer", "query", "gold_answer"):
         if name in values:
             values[name] = _text(values[name], name, found[name][0], shape)
@@ -548,18 +535,6 @@ def _message_text(value: object) -> object:
 def _has_citations(sentence: object) -> bool:
     """Return whether this is a sentence with its citations, and not a part of a message."""
     return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
-
-
-def _sentence(sentence: object, shape: Shape, order: list[str]) -> object:
-    """Return a sentence; a citation beyond the references becomes an id such as `references[7]`."""
-    cited = sentence.get("citations") if isinstance(sentence, dict) else None
-    if not isinstance(sentence, dict) or not isinstance(cited, list):
-        return sentence
-    citations = [
-        f"{shape.order}[{each}]" if order and type(each) is int and each >= len(order) else each
-        for each in cited
-    ]
-    return {**sentence, "citations": citations}
 
 
 # Chunks

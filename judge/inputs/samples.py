@@ -17,14 +17,13 @@ from collections.abc import (
 from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
-from itertools import chain
 from os import PathLike
 from random import Random
 from typing import Any, Final, NamedTuple
 
 from judge.errors import InputError
 from judge.inputs.fields import SCORE_NEEDS, Fields, RowReader
-from judge.inputs.files import InputFile, InputName, hash_of, input_files, input_name, readable
+from judge.inputs.files import InputName, hash_of, input_files, input_name, readable
 from judge.inputs.rows import FORMS, batch_rows, json_object, json_text, read_rows, table_fields
 from judge.records import Sample
 from judge.records.run import RunInput
@@ -89,7 +88,7 @@ def read_samples(
     files = input_files(path)
     many = len(files) > 1
     reader = RowReader(frozenset(needs) | {"qid"} if many else needs, mapping, report)
-    seen, is_empty = _SeenIds("on line"), True
+    seen, is_empty = _SeenIds(), True
     rows = ((each, row) for each in files for row in read_rows(each, report))
     for file, row in rows:
         is_empty = False
@@ -98,7 +97,7 @@ def read_samples(
             if check is not None:
                 check(sample)
             if not is_part:
-                seen.add(sample.qid, (row.line, file) if many else row.line)
+                seen.add(sample.qid, row.line, *([file] if many else []))
         except InputError as problem:
             error = problem.at(str(file), row.line)
             if on_bad is None:
@@ -199,43 +198,25 @@ class Source:
 
 
 class _SeenIds:
-    """The places of the qids so far by 128-bit digest; a million of them take about 130 MB.
+    """The places of the qids so far, by digests of 128 bits; a million of them take 130 MB."""
 
-    Args:
-        where: `on line` or `in row`, before a place in messages.
-    """
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[object, ...]] = {}
 
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._places: dict[int, int | tuple[int, InputFile]] = {}
-
-    def add(self, qid: str, place: int | tuple[int, InputFile]) -> None:
-        """Add a qid with its line or row, and the file of several; raise InputError if it is there.
-
-        No two of a trillion different qids have the same digest.
-        """
+    def add(self, qid: str, *place: object) -> None:
+        """Add a qid with its place, such as a line and a file; raise InputError if it is there."""
         digest = int.from_bytes(blake2b(qid.encode(), digest_size=16).digest())
-        if digest in self._places:
-            earlier = self._places[digest]
-            shown = earlier if isinstance(earlier, int) else " of ".join(map(str, earlier))
-            message = f"{qid!r} is already {self._where} {shown}; make each qid unique"
-            raise InputError(message, field="qid")
+        if earlier := self._places.get(digest):
+            line, *file = earlier
+            where = f"{line} of {file[0]}" if file else line
+            raise InputError(f"{qid!r} is already in row {where}; make it unique", field="qid")
         self._places[digest] = place
 
 
 # Rows and objects in memory
 
 
-class MemoryRows(NamedTuple):
-    """The rows in what a caller passed."""
-
-    read: Callable[[], Iterator[object]]
-    """Yields the rows, samples among them."""
-    size: int | None
-    """The number of rows; null if they can be read only once."""
-
-
-def rows_of(value: Any) -> MemoryRows:  # noqa: ANN401  each tool has its own
+def rows_of(value: Any) -> Iterable[object]:  # noqa: ANN401  each tool has its own
     """Return the rows in what a caller passed: a row, several, or a table.
 
     Raises:
@@ -244,36 +225,18 @@ def rows_of(value: Any) -> MemoryRows:  # noqa: ANN401  each tool has its own
     if isinstance(value, str | bytes | PathLike):
         what = f"is a {type(value).__name__}; a file is read by judge.read_samples(path)"
         raise InputError(what, field="samples")
-    size = len(value) if isinstance(value, Sized) else None
-    if read := _table_reader(value):
-        return MemoryRows(read, size)
-    is_object = isinstance(value, Sample | Mapping) or not isinstance(value, Iterable)
-    if is_object or hasattr(value, "model_dump") or hasattr(value, "to_dict"):
-        return MemoryRows(partial(iter, (value,)), 1)
-    return MemoryRows(partial(iter, value), size)
-
-
-def _table_reader(value: Any) -> Callable[[], Iterator[Fields]] | None:  # noqa: ANN401  as above
-    """Return a function that reads the rows of a table; None if this is no table."""
     if hasattr(value, "iter_rows"):  # polars
-        return lambda: map(table_fields, value.iter_rows(named=True))
-    if hasattr(value, "itertuples"):  # pandas
-        return lambda: map(table_fields, _frame_rows(value))
+        return list(map(table_fields, value.iter_rows(named=True)))
+    if hasattr(value, "itertuples"):  # pandas, where an index with a name is a column
+        index = [name for name in value.index.names if name and name not in value.columns]
+        frame = value.reset_index(level=index) if index else value
+        return list(map(table_fields, frame.to_dict("records")))
     if hasattr(value, "to_batches"):  # Arrow
-        batches = value.to_batches()
-        return lambda: map(table_fields, chain.from_iterable(map(batch_rows, batches)))
-    if hasattr(value, "column_names"):  # datasets
-        return lambda: map(table_fields, value)
-    return None
-
-
-def _frame_rows(frame: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401  as above
-    """Yield the rows of a DataFrame; an index with a name is a column."""
-    index = [name for name in frame.index.names if name is not None and name not in frame.columns]
-    frame = frame.reset_index(level=index) if index else frame
-    columns = list(map(str, frame.columns))
-    for row in frame.itertuples(index=False, name=None):
-        yield dict(zip(columns, row, strict=True))
+        return [table_fields(row) for batch in value.to_batches() for row in batch_rows(batch)]
+    is_row = isinstance(value, Sample | Mapping) or not isinstance(value, Iterable)
+    is_table = hasattr(value, "column_names")  # datasets
+    holds_row = hasattr(value, "model_dump") or hasattr(value, "to_dict")
+    return [value] if is_row or (holds_row and not is_table) else value
 
 
 class _MemoryReader:
@@ -286,15 +249,11 @@ class _MemoryReader:
         report: Callable[[str], object] | None = _LOG.info,
     ) -> None:
         self._reader = RowReader(needs, mapping, report)
-        self._seen = _SeenIds("in row")
+        self._seen = _SeenIds()
         self._number = 0
 
     def sample(self, row: object) -> Sample:
-        """Return the sample in a row.
-
-        Raises:
-            InputError: the row is no sample, or an earlier row has its qid.
-        """
+        """Return the sample in a row; raise InputError if it is none, or its qid is not unique."""
         self._number += 1
         if isinstance(row, Sample):
             return row
@@ -308,7 +267,7 @@ class _MemoryReader:
 
 def samples_in(value: object, needs: Collection[str]) -> Iterator[Sample]:
     """Yield every sample in what `each` takes, in order; `needs` are the required fields."""
-    return map(_MemoryReader(needs=needs).sample, rows_of(value).read())
+    return map(_MemoryReader(needs=needs).sample, rows_of(value))
 
 
 async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
@@ -328,10 +287,10 @@ async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
         return
     rows = rows_of(value)
     unread = 0
-    if rows.size is not None:
-        unread = await asyncio.to_thread(lambda: sum(1 for _ in map(reader.sample, rows.read())))
+    if isinstance(rows, Sized):
+        unread = await asyncio.to_thread(lambda: sum(1 for _ in map(reader.sample, rows)))
         reader = _MemoryReader(mapping, report=None)  # the check has logged it
-    for row in rows.read():
+    for row in rows:
         unread -= 1
         yield reader.sample(row)
     if unread > 0:

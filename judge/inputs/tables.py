@@ -1,7 +1,4 @@
-"""Files that commands write beside a run, pages and tables, and sheets that people saved.
-
-Cells never begin a formula; CSV has the form that spreadsheets write and read.
-"""
+"""Files that commands write: rows, pages and documents. A cell of a CSV begins no formula."""
 
 import csv
 import io
@@ -19,8 +16,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from judge.errors import ConfigError, RunError, extra
-from judge.messages import Lang, Messages
-from judge.text.visible import visible
+from judge.text.visible import clip, visible
 
 Value = str | float | None
 Write = Callable[[Mapping[str, Value]], None]
@@ -29,7 +25,7 @@ BOM: Final = "\ufeff"
 """The beginning of a CSV file that Excel reads as UTF-8."""
 
 LONGEST: Final = 30_000
-"""The most characters of a cell, the mark of a cut included."""
+"""The most characters of a cell; spreadsheets take hardly more."""
 
 _GROUP_ROWS: Final = 10_000
 """Rows of a Parquet file that are written together."""
@@ -180,15 +176,15 @@ def json_line(row: Mapping[str, Value]) -> str:
 def _csv_line(row: Mapping[str, Value]) -> str:
     return csv_row(
         [
-            cell(value, "en") if isinstance(value, str) else "" if value is None else repr(value)
+            cell(value) if isinstance(value, str) else "" if value is None else repr(value)
             for value in row.values()
         ]
     )
 
 
-def cell(text: str, lang: Lang) -> str:
+def cell(text: str) -> str:
     """Return a text as a cell has it: legible, cut to fit, and no formula."""
-    return neutralise(fit(legible(text), lang))
+    return neutralise(clip(legible(text), LONGEST))
 
 
 def neutralise(text: str) -> str:
@@ -225,26 +221,11 @@ def legible(text: str) -> str:
     return visible(_LINE_END.sub("\n", text)).translate(_NO_XML)
 
 
-def fit(text: str, lang: Lang) -> str:
-    """Return the text, or its beginning and a mark with the number of characters cut.
-
-    What comes out has at most `LONGEST` characters.
-    """
-    if len(text) <= LONGEST:
-        return text
-    head = text[: LONGEST - len(_cut_mark(len(text), lang))]
-    return head + _cut_mark(len(text) - len(head), lang)
-
-
 def csv_row(cells: Sequence[str]) -> str:
     r"""Return a row that ends in `\r\n`, as in RFC 4180, with every cell in quotation marks."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
-
-
-def _cut_mark(count: int, lang: Lang) -> str:
-    return Messages.of("tables")("cut", lang, count=f"{count:,}".replace(",", " "))
 
 
 def sync_folder(folder: Path) -> None:

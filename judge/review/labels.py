@@ -6,8 +6,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from judge.errors import InputError, RunError
 from judge.inputs.runs import AGREEMENT, PAGE, REVIEW, hold, parse, read_document, read_summary
-from judge.inputs.tables import as_json, fit, legible
-from judge.messages import LANGS
+from judge.inputs.tables import as_json
 from judge.records import Summary
 from judge.review.agreement import findings
 from judge.review.draws import draw_names, fingerprint, read_draw, write_text
@@ -225,10 +224,7 @@ def _refuse_loss(run: Path, draw: Draw, labels: Iterable[Label]) -> None:
 
 def _is_same_text(text: str, original: str) -> bool:
     """Return whether a cell holds the original text, as a spreadsheet may save it, or nothing."""
-    found = _letters(text)
-    # A shortened text may end in the mark of the cut.
-    cut = (_letters(fit(legible(original), lang)) for lang in LANGS)
-    return not text or found == _letters(original) or found in cut
+    return not text or _letters(text) == _letters(original)
 
 
 def _letters(text: str) -> str:

@@ -255,8 +255,7 @@ def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str])
     with replacing(Path(path), _STEP) as part, part.open("w", encoding="utf-8", newline="") as file:
         file.write(BOM + csv_row(list(map(header, columns))))
         for row in rows:
-            cells = (cell(row.get(column, ""), LANGUAGE.get()) for column in columns)
-            file.write(csv_row(list(cells)))
+            file.write(csv_row([cell(row.get(column, "")) for column in columns]))
 
 
 def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[SheetRow]:

@@ -228,7 +228,7 @@ def test_runs_are_named_by_file_or_by_option(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.jsonl", [])
     refusals = {
         (one, two): "two runs are called 'r'",
-        (double,): "is already on line 1; make each qid unique",
+        (double,): "is already in row 1; make it unique",
         (one, "--run", two): "name samples or TREC files, not both",
         ("--run", two): "name a file of samples, or --qrels and --run together",
         ("--run", f"a={one}", "--run", f"a={two}"): "two runs are called 'a'",

@@ -77,7 +77,7 @@ REFUSED: list[tuple[object, str]] = [
     ([ROW, None], "row 2: is no row (NoneType); one with an answer"),
     ([ROW, ROW | {"answer": 3}], "row 2, field 'answer': is a number, 3; text is needed"),
     (ROW | {"raw": object()}, "has no form as JSON (Unable to serialize unknown type"),
-    (frame(ROW, ROW), "row 2, field 'qid': '7' is already in row 1; make each qid unique"),
+    (frame(ROW, ROW), "row 2, field 'qid': '7' is already in row 1; make it unique"),
     (frame(ROW, {"qid": 8}), "row 2, field 'answer': is null or NaN; fill it"),
     (frame(ROW, ROW | {"qid": 8, "answer": float("nan")}), "'answer': is null or NaN; fill it"),
     ([UNNAMED] * 101 + [{}], "row 102, field 'answer': is missing"),

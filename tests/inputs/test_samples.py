@@ -135,7 +135,7 @@ def test_a_path_that_is_no_file_is_an_input_error(tmp_path: Path) -> None:
 
 def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD.replace("{", '{"qid": 2, ') + GOOD)
-    assert refused(path).startswith(", line 2, field 'qid': '2' is already on line 1")
+    assert refused(path).startswith(", line 2, field 'qid': '2' is already in row 1")
 
 
 def test_another_encoding_is_named_with_its_place(tmp_path: Path) -> None:
@@ -523,7 +523,7 @@ def test_files_of_a_folder_or_a_pattern_are_one_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"z\.jsonl, line 1, field 'qid': is missing"):
         qids(f"{data}/[a-z]*.[jp]*")
     as_lines(data / "z.jsonl", rows_of()[:1])
-    with pytest.raises(InputError, match=rf"z\.jsonl, line 1, .* on line 1 of {data}/a\.jsonl;"):
+    with pytest.raises(InputError, match=rf"z\.jsonl, line 1, .* in row 1 of {data}/a\.jsonl;"):
         qids(str(data))
 
 

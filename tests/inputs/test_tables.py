@@ -14,7 +14,6 @@ from judge.inputs.tables import (
     Value,
     check_output,
     csv_row,
-    fit,
     legible,
     neutralise,
     replacing,
@@ -22,7 +21,6 @@ from judge.inputs.tables import (
     row_file,
     write_whole,
 )
-from judge.messages import Lang
 
 # Every code point, lone surrogates too, and often what starts a formula.
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -79,16 +77,6 @@ def test_what_a_file_cannot_hold_is_shown() -> None:
         "中文，👩‍👩‍👧 é": "中文，👩‍👩‍👧 é",
     }
     assert {text: legible(text) for text in table} == table
-
-
-def test_what_is_cut_is_counted() -> None:
-    # The marks have 31 and 18 characters: 41 000 - (30 000 - 31) and 41 000 - (30 000 - 18).
-    marks: dict[Lang, str] = {
-        "en": "… [cut: 11 031 characters more]",
-        "zh": "…［已截断，另有 11 018 字］",
-    }
-    for lang, mark in marks.items():
-        assert fit("a" * 41_000, lang) == "a" * (30_000 - len(mark)) + mark
 
 
 def test_what_spreadsheets_save_is_read() -> None:
