@@ -15,14 +15,19 @@ from tests.server import JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# The guide to judges needs the same server. Other tests run the other guides.
-GUIDE = (ROOT / "judge" / "judges" / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README + GUIDE, flags=re.MULTILINE | re.DOTALL)
-SHELL = [block for language, block in BLOCKS if language == "bash"]
-# The first two set everything up; .ci/run takes them from here and runs them as printed.
-COMMANDS = [line for block in SHELL[2:] for line in block.splitlines() if line.strip()]
+GUIDES = ["README.md", *(f"judge/{room}/README.md" for room in ("judges", "review", "retrieval"))]
+"""Other tests run the other guides."""
 _ADDRESS = re.compile(r"https?://\S+/v1")
-PYTHON = [block for language, block in BLOCKS if language == "python"]
+
+
+def blocks(text: str, *kinds: str) -> list[tuple[str, str]]:
+    """Return the language and the text of each block of code in these languages."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [(kind, block) for kind, block in found if kind in kinds]
+
+
+# The first two set everything up; .ci/run takes them from here and runs them as printed.
+INSTALL = [block for _, block in blocks(README, "bash")[:2]]
 
 
 def test_the_readme_is_short() -> None:
@@ -30,7 +35,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_two_install_commands_come_first() -> None:
-    first, second = SHELL[:2]
+    first, second = INSTALL
     assert "judge score fixtures/quickstart.jsonl" in first
     assert "tests/check.py" in second
 
@@ -43,29 +48,31 @@ def files(place: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_every_command_runs(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    # One test runs all commands because each needs the files of those before it.
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_command_and_python_example_runs(
+    guide: str, server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One test runs a whole guide because its blocks need the files of those before them.
     monkeypatch.setenv("OPENAI_API_KEY", "sk-readme")
-    assert COMMANDS
-    for command in COMMANDS:
-        line, _, comment = command.partition("  # ")
-        words = shlex.split(_ADDRESS.sub(server.base_url, line))
-        assert words[0] == "judge", f"README runs {command!r}; only judge commands are tested"
-        # Where a command names a model and no address, OpenAI's is meant.
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url if "--model" in words else "")
-        ran = judge(*words[1:])
-        expected = re.search(r"exits (\d+)", comment)
-        assert ran.code == (int(expected[1]) if expected else 0), (command, ran.err)
-        if words[1:3] == ["review", "draw"]:
-            fill(Path(words[words.index("-o") + 1]), "full")
-
-
-@pytest.mark.usefixtures("files")
-def test_every_python_example_runs() -> None:
-    assert PYTHON
-    assert judge("score", "samples.jsonl", "-o", "runs/today").code == 0
-    for block in PYTHON:
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102  our own text
+    text = (ROOT / guide).read_text(encoding="utf-8").rpartition(INSTALL[1])[2]
+    found = blocks(text, "bash", "python")
+    assert found
+    for kind, block in found:
+        if kind == "python":
+            exec(compile(block, guide, "exec"), {"__name__": "readme"})  # noqa: S102  our own text
+            continue
+        for command in filter(str.strip, block.splitlines()):
+            line, _, comment = command.partition("  # ")
+            words = shlex.split(_ADDRESS.sub(server.base_url, line))
+            assert words[0] == "judge", f"{guide} runs {command!r}; only judge commands are tested"
+            # Where a command names a model and no address, OpenAI's is meant.
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url if "--model" in words else "")
+            ran = judge(*words[1:])
+            expected = re.search(r"exits (\d+)", comment)
+            assert ran.code == (int(expected[1]) if expected else 0), (command, ran.err)
+            if words[2:3] == ["draw"]:
+                sheet = Path(words[words.index("-o") + 1])
+                fill(sheet, "full" if words[1] == "review" else "3")
 
 
 def test_every_command_and_option_is_documented() -> None:
@@ -81,9 +88,9 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_the_settings_file_shown_is_one() -> None:
-    shown = [block for language, block in BLOCKS if language == "toml"]
+    shown = blocks(README, "toml")
     assert shown
-    for block in shown:
+    for _, block in shown:
         assert Config.model_validate(tomllib.loads(block)).asks_model
 
 
