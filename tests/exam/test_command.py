@@ -58,23 +58,6 @@ def test_a_model_that_errs_fails_gates(tmp_path: Path) -> None:
     assert len(set(seeds)) == 3
 
 
-WRONG = [
-    ("--fail-under", "accurate=1"),
-    ("--limit", "0"),
-    ("--items", "nope.jsonl"),
-    ("--repeat", "0"),
-    ("--context",),  # an exam measures faithfulness alone
-    ("--items", "fixtures/quickstart.jsonl"),
-]
-
-
-@pytest.mark.parametrize("words", WRONG, ids=" ".join)
-def test_wrong_use_is_a_line(words: tuple[str, ...]) -> None:
-    ran = judge("exam", *words)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.startswith("judge: ")
-
-
 def test_a_spent_budget_is_no_bad_judge(tmp_path: Path) -> None:
     items = some_items(2)
     path = items_file(tmp_path / "items.jsonl", *items.items)

@@ -88,7 +88,8 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_the_settings_file_shown_is_one() -> None:
-    shown = blocks(README, "toml")
+    texts = [(ROOT / guide).read_text(encoding="utf-8") for guide in GUIDES]
+    shown = [each for text in texts for each in blocks(text, "toml")]
     assert shown
     for _, block in shown:
         assert Config.model_validate(tomllib.loads(block)).asks_model

@@ -299,20 +299,6 @@ def test_report_has_what_labels_say_and_does_without_samples(
         assert overflow(seen) == 0
 
 
-def test_wrong_use_is_told_and_nothing_is_written(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    for words in (
-        (tmp_path / "none", "-o", file),
-        (run, "-o", file, "--lang", "fr"),
-        (run, "-o", run / "results.jsonl"),
-        (run, "-o", run.parent / "in.jsonl"),
-        (run, "-o", tmp_path),
-    ):
-        ran = judge("report", *words)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1), words
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_unfinished_run_has_no_report(runs: Mapping[str, Path], tmp_path: Path) -> None:
     run, file = runs["labelled"], tmp_path / "report.html"
     record = json.loads((run / "run.json").read_bytes())

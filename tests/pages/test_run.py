@@ -39,20 +39,10 @@ def test_a_run_is_its_results(folder: Path) -> None:
     sample = run.sample(qids[3])
     assert sample is not None
     assert sample.qid == qids[3]
-
-
-def test_what_is_no_run_is_one_line(tmp_path: Path, folder: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    (tmp_path / "damaged").mkdir()
-    (tmp_path / "damaged" / RECORD).write_text("{", encoding="utf-8")
-    for name in ("nowhere", ".", "file", "damaged"):
-        with pytest.raises(RunError) as caught:
-            Run.open(tmp_path / name)
-        assert "\n" not in str(caught.value)
     with pytest.raises(ConfigError):
-        Run.open(folder).to_pandas("words")  # type: ignore[arg-type]
+        run.to_pandas("words")  # type: ignore[arg-type]
     with pytest.raises(ConfigError):
-        Run.open(folder)["en-router-world"].explain(Sample(qid="en-router-world", answer="Other."))
+        run["en-router-world"].explain(Sample(qid="en-router-world", answer="Other."))
 
 
 def test_an_unfinished_run_and_one_of_many_files_are_read(folder: Path, tmp_path: Path) -> None:

@@ -34,12 +34,8 @@ def near(value: float | None) -> object:
 
 
 def test_kappa_by_hand() -> None:
-    # 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: p_o = .7, p_e = .5 · .6 + .5 · .4 = .5.
-    first = ["yes"] * 25 + ["no"] * 25
-    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     table: list[tuple[Sequence[Hashable], Sequence[Hashable], list[float], float | None]] = [
-        (first, second, [1] * 50, 0.4),
-        # The same table with one row a cell.
+        # p_o = .7, p_e = .5 · .6 + .5 · .4 = .5.
         (["yes", "yes", "no", "no"], ["yes", "no", "yes", "no"], [20, 5, 10, 15], 0.4),
         ("abc", "abc", [1] * 3, 1.0),
         ("ab", "ba", [1] * 2, -1.0),
@@ -60,9 +56,6 @@ def test_kappa_by_hand() -> None:
 
 
 def test_forecasts_by_hand() -> None:
-    assert brier([0.9, 0.2], [True, False], [3, 1]) == pytest.approx((0.03 + 0.04) / 4)
-    assert brier([0.0, 1.0], [False, True], [1, 1]) == 0.0
-    assert brier([0.0, 1.0], [True, False], [1, 1]) == 1.0
     for measure in (brier, calibration_error):
         assert measure([], [], []) is None
         assert measure([0.5], [True], [0]) is None
