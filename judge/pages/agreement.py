@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from judge.inputs.runs import samples_of
-from judge.pages.html import render
-from judge.pages.words import PageWords
+from judge.pages.html import PageWords, render
 from judge.records import Summary, UnscoredReason
 from judge.review.records import (
     Agreement,

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from judge.inputs.runs import pairs
-from judge.pages.html import pieces
-from judge.pages.words import ABSENT, PageWords
+from judge.pages.html import ABSENT, PageWords, pieces
 from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison
 from judge.reports.compare import doubt_lines, findings, loss_lines, score_name

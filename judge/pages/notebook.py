@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from judge.errors import RunError
 from judge.inputs import runs
 from judge.messages import language_of, use_language
-from judge.pages.html import render
-from judge.pages.words import PageWords
+from judge.pages.html import PageWords, render
 from judge.records import Sample, SampleResult, Summary
 from judge.reports.rows import Level, to_frame
 from judge.reports.totals import score_tables

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
-from judge.inputs.runs import Run, finished_run, pairs
+from judge.inputs.runs import finished_run, pairs
 from judge.messages import Messages
 from judge.pages.agreement import Findings
 from judge.pages.answers import LONGEST, LONGEST_CHUNK, SHOWN_SENTENCES, Answers
-from judge.pages.html import pieces
-from judge.pages.words import PageWords
+from judge.pages.html import PageWords, pieces
 from judge.records import QuadrantTable, Status, Summary, UnscoredReason
 from judge.reports.gate import describe
 from judge.reports.totals import (
@@ -47,7 +46,39 @@ def report(folder: Path) -> Iterator[str]:
             gone += sample is None
             if (score := result.scores.faithfulness) is not None:
                 bins[int(score * _BINS)] += 1
-        yield from _page(run, summary, answers, worst, highlights, bins, gone)
+        words, agreement, found = PageWords("report"), read_agreement(folder), summary.breakdown
+        tables = dict(score_tables(summary))
+        trec = tables.pop("support", None)
+        yield from pieces(
+            "report.html",
+            run=run,
+            summary=summary,
+            words=words,
+            quadrants=PageWords("quadrants"),
+            script_texts=_script_texts(offline=summary.by_similarity),
+            describe=describe,
+            # No path of this machine, because pages are sent to others.
+            title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
+            file=PurePath(run.record.input.path).name,
+            makers=dict.fromkeys(Signature.parse(made).maker for made in summary.signatures),
+            spent=list(spent_lines(summary, run.record)),
+            tables=tables.items(),
+            trec=[("support", trec)] if trec else [],
+            agreement=agreement,
+            findings=Findings(agreement, summary) if agreement else None,
+            cells=quadrant_lines(summary, found) if found else [],
+            cell_notes=list(quadrant_notes(found)) if found else [],
+            bins=_score_bars(bins, summary),
+            bars=_label_bars(summary),
+            failures=highlights.failures,
+            doubtful=highlights.doubtful,
+            worst=worst.sentences(),
+            gone=gone,
+            choices=_choices(answers, found, words),
+            answers=answers,
+            label_of=support_of,
+            limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": SHOWN_SENTENCES},
+        )
 
 
 class Bar(NamedTuple):
@@ -102,54 +133,3 @@ def _script_texts(*, offline: bool) -> dict[str, str]:
         texts["script.faithfulness"] = texts["script.looks_supported"]
     texts["script.percent"] = Messages.of("agreement").template("figure.percent")
     return texts | {key: looks.template(key) for key in looks if key.partition(".")[0] in _LOOKS}
-
-
-def _page(
-    run: Run,
-    summary: Summary,
-    answers: Answers,
-    worst: Worst,
-    highlights: Highlights,
-    bins: list[int],
-    gone: int,
-) -> Iterator[str]:
-    words = PageWords("report")
-    agreement = read_agreement(run.folder)
-    found = summary.breakdown
-    tables = dict(score_tables(summary))
-    trec = {"support": tables.pop("support")} if "support" in tables else {}
-    return pieces(
-        "report.html",
-        run=run,
-        summary=summary,
-        words=words,
-        quadrants=PageWords("quadrants"),
-        script_texts=_script_texts(offline=summary.by_similarity),
-        describe=describe,
-        # No path of this machine, because pages are sent to others.
-        title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
-        file=PurePath(run.record.input.path).name,
-        makers=dict.fromkeys(Signature.parse(made).maker for made in summary.signatures),
-        spent=list(spent_lines(summary, run.record)),
-        tables=tables.items(),
-        trec=trec.items(),
-        agreement=agreement,
-        findings=Findings(agreement, summary) if agreement else None,
-        cells=quadrant_lines(summary, found) if found else [],
-        cell_notes=list(quadrant_notes(found)) if found else [],
-        bins=_score_bars(bins, summary),
-        bars=_label_bars(summary),
-        failures=highlights.failures,
-        failed_by_reason={
-            reason: count
-            for reason, count in summary.unscored.items()
-            if reason is not UnscoredReason.UNDECIDED
-        },
-        doubtful=highlights.doubtful,
-        worst=worst.sentences(),
-        gone=gone,
-        choices=_choices(answers, found, words),
-        answers=answers,
-        label_of=support_of,
-        limits={"chunk": LONGEST_CHUNK, "text": LONGEST, "sentences": SHOWN_SENTENCES},
-    )

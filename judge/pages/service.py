@@ -7,8 +7,7 @@ from shlex import quote
 from typing import Final
 
 from judge.messages import LANGUAGE, Messages
-from judge.pages.html import render
-from judge.pages.words import PageWords
+from judge.pages.html import PageWords, render
 from judge.records import Support
 
 _SCRIPT_KEYS: Final = ("page.", "label.")

@@ -9,7 +9,7 @@ from rich.text import Text
 from judge.cli.terminal import Page, between, number
 from judge.inputs.runs import AGREEMENT, PAGE
 from judge.pages.agreement import Findings
-from judge.pages.words import PageWords
+from judge.pages.html import PageWords
 from judge.records import Summary
 from judge.review.records import Agreement, Share
 from judge.text.visible import flat
