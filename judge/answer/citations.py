@@ -47,8 +47,8 @@ class Found(NamedTuple):
     citations: tuple[Citation, ...]
     """One citation per chunk, with status null: `[1, 2]` gives two with the same marker."""
     flags: tuple[Flag, ...] = ()
-    """`unmatched_marker` for each different bracket that looks like a citation and names no chunk,
-    but behind the first 20 one flag that counts the others; `citations_cut` if not all was read."""
+    """`unmatched_marker` for brackets that look like a citation and name no chunk, `citations_cut`
+    if not all was read."""
 
 
 def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
@@ -67,9 +67,7 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     if (listed := _listed(sample, sentences)) is not None:
         return Found(listed)
     text = sample.answer
-    if not sentences or not (
-        rules.citation_pattern or rules.prose_citations or may_cite(sample.answer)
-    ):
+    if not sentences or not (rules.citation_pattern or rules.prose_citations or may_cite(text)):
         return Found(())
     known = Identifiers([chunk.chunk_id for chunk in sample.chunks], sample.retrieved or ())
     code = [(s.start, s.end) for s in sentences if s.kind is SentenceKind.CODE]
@@ -123,10 +121,9 @@ def _listed(sample: Sample, sentences: Sequence[Sentence]) -> tuple[Citation, ..
 
 
 def positions(citations: Iterable[Citation], chunks: Sequence[Chunk]) -> dict[int, tuple[int, ...]]:
-    """Return for each sentence index the 0-based positions in `chunks` that it cites, ascending.
+    """Return the 0-based positions in `chunks` that each sentence cites, ascending, by its index.
 
-    An id that several chunks share means all of them. A sentence whose citations all dangle is
-    left out.
+    An id that several chunks share means all of them.
     """
     places: dict[str, list[int]] = {}
     for position, chunk in enumerate(chunks):
@@ -278,9 +275,9 @@ class Identifiers:
     def name(self, token: str, *, strict: bool = False) -> Targets | None:
         """Return the id that equals the token, or a dangling name if it has the shape of an id.
 
-        Beside `docA#3`, `docB#9` is a name by its `#`. Beside `doc-1`, `COVID-19` has the same
-        shape and is prose: a shape of one word and a number needs the word of a known id. With
-        `strict`, for round brackets, a name needs a sign and a digit.
+        Beside `docA#3`, `docB#9` is a name by its `#`. Beside `doc-1`, `COVID-19` has the same shape and is prose: a shape of one word and a number
+        needs the word of a known id. With `strict`, for round brackets, a name needs a sign and a
+        digit.
         """
         shape = _shape(token)
         words = shape.count("A")
