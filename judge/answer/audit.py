@@ -41,11 +41,8 @@ def audit(
     is full or partial, so that the cited chunks together support the sentence. No citation is
     valid under `contradicted`, or under a language model's `none`. `dangling`: it resolves to no
     chunk, whatever the verdict. `unjudged`: there is no verdict, or only that of a fallback. All
-    others are `unsupported`. `suggested` is the first supporting chunk that the sentence does not
-    cite; `reason` says why a citation is not valid.
-
-    Citations in a sentence without an outcome, or with `no_claim`, keep status null: they are
-    listed and not counted.
+    others are `unsupported`. Citations in a sentence without an outcome, or with `no_claim`, keep
+    status null and are not counted.
     """
     cited = defaultdict[int, set[str]](set)
     for each in citations:

@@ -17,9 +17,7 @@ class Block(NamedTuple):
     """A part of the text, without white space at its ends."""
 
     start: int
-    """First character."""
     end: int
-    """One past the last."""
     whole: bool
     """Whether it is never cut further: a heading, a table row, a code fence, a rule."""
 

@@ -275,9 +275,9 @@ class Identifiers:
     def name(self, token: str, *, strict: bool = False) -> Targets | None:
         """Return the id that equals the token, or a dangling name if it has the shape of an id.
 
-        Beside `docA#3`, `docB#9` is a name by its `#`. Beside `doc-1`, `COVID-19` has the same shape and is prose: a shape of one word and a number
-        needs the word of a known id. With `strict`, for round brackets, a name needs a sign and a
-        digit.
+        Beside `docA#3`, `docB#9` is a name by its `#`. Beside `doc-1`, `COVID-19` has the same
+        shape and is prose: a shape of one word and a number needs the word of a known id. With
+        `strict`, for round brackets, a name needs a sign and a digit.
         """
         shape = _shape(token)
         words = shape.count("A")

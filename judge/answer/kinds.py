@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Final
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, blocks, list_marker
 from judge.answer.markers import MARKER, unmarked
@@ -42,11 +42,8 @@ def classify(sentences: Sequence[Sentence], cited: Collection[int] = ()) -> tupl
     """Set the kind of every sentence of an answer; a sentence that fits no rule is a claim.
 
     A table header is recognised by the row below it, a reference list by the heading above it, a
-    bare value or a bare refusal by being the whole answer.
-
-    Args:
-        sentences: all sentences of the answer.
-        cited: the indexes of sentences that cite chunks without a marker in the text.
+    bare value or a bare refusal by being the whole answer. `cited` are the indexes of sentences
+    that cite chunks without a marker in the text.
     """
     kinds = _kinds([sentence.text for sentence in sentences])
     others = [n for n, kind in enumerate(kinds) if kind not in _SAYS_NOTHING]
@@ -326,14 +323,9 @@ _CHINESE: Final = re.compile(f"_zh>|[{CJK}]")
 _FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
 
 
-class _Table(NamedTuple):
-    alternatives: Mapping[str, Sequence[str]]
-    """The patterns by section and name."""
-    fragments: Mapping[str, str]
-
-
 @cache
-def _table() -> _Table:
+def _table() -> tuple[Mapping[str, Sequence[str]], Mapping[str, str]]:
+    """Return the patterns by section and name, and the fragments by name."""
     alternatives: dict[str, Sequence[str]] = {}
     fragments: dict[str, str] = {}
     for name in ("kinds", "abstentions"):
@@ -343,20 +335,19 @@ def _table() -> _Table:
         for section, entries in read.items():
             for key, entry in entries.items():
                 alternatives[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
-    return _Table(alternatives, fragments)
+    return alternatives, fragments
 
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """Return all alternatives of a name as one pattern: `pleasantry.unless`, `en.verb`."""
-    return _compiled("|".join(_table().alternatives[name]))
+    return _compiled("|".join(_table()[0][name]))
 
 
 def _wordings(name: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a text with the alternatives of a name, which may be missing.
 
-    Alternatives that begin with the same fragment are one pattern. It is compiled and tried only
-    where that fragment matches.
+    Those that begin with the same fragment are one pattern, tried only where the fragment matches.
     """
     for beginning, whole in _groups(name, bool(CJK_CHAR.search(text))):
         if _compiled(beginning).match(text) and (found := _compiled(whole).match(text)):
@@ -370,7 +361,7 @@ def _matches(name: str, text: str) -> bool:
 @cache
 def _groups(name: str, chinese: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001
     rests: dict[str, list[str]] = {}
-    for each in _table().alternatives.get(name, ()):
+    for each in _table()[0].get(name, ()):
         if not chinese and _CHINESE.search(each):
             continue
         found = _FIRST_FRAGMENT.match(each)
@@ -388,9 +379,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _filled(pattern: str) -> str:
     """Replace each `<fragment>` of a pattern by its text, at any depth."""
-    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), pattern)
+    return _FRAGMENT.sub(lambda found: _filled(_table()[1][found[1]]), pattern)
 
 
 @cache
 def _required_words(kind: SentenceKind) -> frozenset[str]:
-    return frozenset(_table().alternatives[f"{kind}.words"][0].split())
+    return frozenset(_table()[0][f"{kind}.words"][0].split())

@@ -56,13 +56,10 @@ class Marker(NamedTuple):
     """A pair of brackets that may be a citation."""
 
     start: int
-    """First character, into the text."""
     end: int
-    """One past the last."""
     content: str
     """The text between the brackets, without a footnote's `^` or a `†source` tail."""
     form: Form
-    """The form of the brackets."""
     numeric: bool
     """Whether a number in it cites: not in `(1)`, `arr[0]`, `第[3]条`."""
     opaque: bool
@@ -279,11 +276,7 @@ def _unshielded(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 
 def _shields(text: str) -> list[tuple[int, int]]:
-    """Find the spans in which nothing cites, in order and without overlap.
-
-    These are fenced blocks (an open one runs to the end), code spans, formulas, and web addresses
-    with the brackets inside them.
-    """
+    """Find fenced blocks, code spans, formulas and web addresses, in order and without overlap."""
     if not any(sign in text for sign in _SHIELD_SIGNS):
         return []
     spans: list[tuple[int, int]] = []

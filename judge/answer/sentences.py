@@ -15,9 +15,8 @@ from judge.text.fold import CJK_CHAR
 from judge.text.patterns import lazy_pattern
 from judge.text.words import abbreviations
 
-EDITION: Final = 7
-"""The version of the rules for sentences and their kinds, part of every signature: numbers made
-with other rules are not comparable."""
+EDITION: Final = 8
+"""The version of the rules for sentences and their kinds, part of every signature."""
 
 
 def split(answer: str, most: int = MOST_SENTENCES) -> tuple[Sentence, ...]:
@@ -89,7 +88,9 @@ def _ends(text: str) -> Iterator[int]:
             continue
         if candidate.end == len(text):
             break
-        if _ends_sentence(_Boundary(text, candidate, since), punkt):
+        boundary = _Boundary(text, candidate, since)
+        by_stop = _full_width(text, candidate)
+        if _ends_cjk(*boundary) if by_stop else _ends_latin(boundary, punkt):
             since = candidate.end
             yield since
     yield from (boundary for boundary in items[item:] if boundary > since)
@@ -104,11 +105,9 @@ _QUOTE_BEHIND = re.compile("(?<=[.!?])['’]")
 
 @lru_cache(maxsize=2)  # two threads may split
 def _punkt_ends(text: str) -> frozenset[int]:
-    """Return the places where Punkt ends sentences in a text.
+    """Return the places where Punkt ends sentences in a text without quotes, brackets and markers.
 
-    Quotes, brackets and markers are blanked first, so that Punkt sees the words on either side.
-    Punkt gives up after five seconds, so it is given pieces that are cut at white space; a cut is
-    no end.
+    Punkt gives up after five seconds, so it is given pieces that are cut at white space.
     """
     masked = _QUOTE_BEHIND.sub(" ", unmarked(text, " ").translate(_MASKED))
     found: list[int] = []
@@ -154,16 +153,12 @@ _ITEM_SIGNS = ("•", "⁃", "***", "-----", "=====", "_____", "~~~~~", "http", 
 
 
 def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
-    """Find the items of inline lists, and the stops of their enumerators.
+    """Return where the items of inline lists begin, ascending, and the stops of their enumerators.
 
     "Steps: 1. Wash it. 2. Dry it." gives [7, 19] and {8, 20}. A list counts only if its numbers
     follow one another; with full stops, only if it also begins the text or follows a colon.
     Numbers behind a comma or "and" count the parts of one sentence and begin no item. A row of
     signs is an item, and so is what follows it.
-
-    Returns:
-        the ascending places where items begin, without 0 and the end of the text; and the places
-        of stops that end no sentence, such as `.` of `1.`
     """
     if not any(map(text.__contains__, _ITEM_SIGNS)):
         return [], frozenset()
@@ -238,10 +233,9 @@ _TWINS = re.compile(r"(?P<sign>(?P<one>[`*_])(?P=one)?)(?!(?P=one))[^`*_\n]{1,20
 
 
 class _Candidate(NamedTuple):
-    """A boundary where a sentence may end."""
+    """A stop where a sentence may end."""
 
     start: int
-    """First character of the stop."""
     end: int
     """One past what belongs to the stop: closing quotes and brackets, citation markers."""
     stop: str
@@ -255,8 +249,7 @@ def _candidates(text: str, *, spaced_marks: bool) -> Iterator[_Candidate]:
 
     With `spaced_marks` a marker belongs to the stop before it even across white space. Without,
     the text puts its markers in front of the sentences, and a marker belongs to the stop before it
-    only if the text also ends with a marker. A backtick or asterisk that opens something belongs
-    to what it opens.
+    only if the text also ends with a marker. A backtick or asterisk belongs to what it opens.
     """
     if not _FIRST.search(text):
         return
@@ -320,9 +313,7 @@ class _Boundary(NamedTuple):
     """A candidate and its surroundings."""
 
     text: str
-    """The whole text."""
     candidate: _Candidate
-    """The stop."""
     since: int
     """Start of the sentence that the stop may end."""
 
@@ -345,20 +336,10 @@ class _Boundary(NamedTuple):
         return self.text[self.candidate.end : self.candidate.end + 60]
 
 
-def _ends_sentence(boundary: _Boundary, punkt: Callable[[], Container[int]]) -> bool:
-    """Return whether a sentence ends at a candidate that is not the end of the text.
-
-    `punkt` returns the places where Punkt ends sentences of Latin script. It is called only if the
-    words around the stop do not decide.
-    """
-    return _ends_cjk(*boundary) if _full_width(*boundary[:2]) else _ends_latin(boundary, punkt)
-
-
 # CJK script: only punctuation decides.
 
 _FULL_WIDTH = re.compile("[。！？｡]")
 _GOES_ON = tuple("，、：；,:;)）》」』”’】]-–—～~·%％")
-_BELOW_ZERO = re.compile(r"[-–]\d")
 _TITLE = ("》", "〉")
 _OPENERS = tuple('“「『"‘《（(【[')
 _SPEECH = re.compile(
@@ -393,7 +374,7 @@ def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
     following = text[end]
     if not stop:
         return bool(_NEXT_ITEM.match(text, end))
-    if following in _GOES_ON and not _BELOW_ZERO.match(text, end):
+    if following in _GOES_ON:
         return False
     if close.strip("*_`"):
         return close[-1] in _STOPS or _ends_behind_closing(text, candidate)
@@ -428,11 +409,19 @@ _ENUMERATOR = re.compile(r"\W{0,5}(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}|PS)[.)]?")
 
 
 def _ends_latin(boundary: _Boundary, punkt: Callable[[], Container[int]]) -> bool:
-    _, end, stop, close = boundary.candidate
+    """Return whether a sentence of Latin script ends at a candidate within the text.
+
+    `punkt` returns the places where Punkt ends sentences. It is called only if the words around the
+    stop do not decide. Without white space a sentence ends only between a marker and a capital:
+    "big.[1]It".
+    """
+    start, end, stop, close = boundary.candidate
+    following = boundary.text[end]
     if _leads_in(boundary):
         return False
-    if not boundary.text[end].isspace():
-        return _ends_unspaced(boundary)
+    if not following.isspace():
+        begins = following.isalpha() and not following.islower()
+        return begins and bool(MARKER.search(boundary.text[start:end]))
     next_word = _NEXT_WORD.match(boundary.behind)
     word = next_word[1] if next_word else ""
     lower = word[:1].islower()
@@ -455,25 +444,10 @@ def _leads_in(boundary: _Boundary) -> bool:
     return bold and len(head.split()) <= _TITLE_WORDS
 
 
-def _ends_unspaced(boundary: _Boundary) -> bool:
-    """Return whether a sentence ends at a stop that no white space follows.
-
-    One ends between a marker and a capital ("big.[1]It"), and before CJK text unless the stop
-    follows a digit.
-    """
-    text, (start, end, *_), _ = boundary
-    if MARKER.search(text[start:end]):
-        return not text[end].islower() and text[end].isalpha()
-    return bool(CJK_CHAR.match(text[end])) and not text[start - 1 : start].isdigit()
-
-
 def _full_stop(
     boundary: _Boundary, following: str, *, lower: bool, punkt: Callable[[], Container[int]]
 ) -> bool:
-    """Return whether a single full stop before white space ends a sentence.
-
-    Only here do abbreviations decide.
-    """
+    """Return whether a single full stop before white space ends a sentence, by abbreviations."""
     word, words = boundary.word.lower(), abbreviations()
     capital = following[:1].isupper()
     numbered = word in words.before_number and _NUMERAL.match(following)
