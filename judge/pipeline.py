@@ -8,8 +8,7 @@ from judge.answer.audit import audit
 from judge.answer.citations import Found, find, positions
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
-from judge.checks.chunks import flag_chunks, flag_gaps
-from judge.checks.conflicts import flag_conflicts
+from judge.checks.chunks import flag_chunks, flag_conflicts, flag_gaps
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
 from judge.pool import HEAVY, apart, weigh
