@@ -20,8 +20,8 @@ from judge.records import (
 )
 from judge.text.fold import CJK, Folded, count_cjk, fold
 
-MIN_WORDS: Final = 4
-MIN_CJK: Final = 8
+_LEAST_WORDS: Final = 4
+_LEAST_CJK: Final = 8
 # The mark of omitted words. Folding has turned … into three dots, and white space into one space.
 _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
 _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
@@ -46,9 +46,9 @@ def verify(
     as given, unverified. Labels stay, except under `rules.require_quotes`: there a `full` or
     `partial` without a verified quote becomes `Unscored(unverified)`.
     """
-    shelf = _ChunkTexts(chunks)
+    texts = _ChunkTexts(chunks)
     return {
-        index: _verify_one(outcome, shelf, rules) if isinstance(outcome, Verdict) else outcome
+        index: _verify_one(outcome, texts, rules) if isinstance(outcome, Verdict) else outcome
         for index, outcome in outcomes.items()
     }
 
@@ -67,9 +67,8 @@ def find_quote(quote: str, chunk: str) -> tuple[int, int] | None:
 
     Both are folded (NFKC, case, width, white space, and no space before a stop). An ellipsis joins
     parts that must follow one another. No part begins or ends inside a Latin word or a number. A
-    quote whose longest part has under four words and under eight CJK characters could stand
-    anywhere, so it counts only if it is the whole chunk, its last full stop aside. Time is linear
-    in the length of both.
+    quote whose longest part has under four words and under eight CJK characters counts only if it
+    is the whole chunk, its last full stop aside. Time is linear in the length of both.
     """
     return _Text(chunk).find(quote)
 
@@ -109,8 +108,8 @@ def _span(evidence: Evidence, text: "_Text") -> tuple[int, int] | None:
     return text.find(evidence.quote)
 
 
-def _verify_one(verdict: Verdict, shelf: _ChunkTexts, rules: Rules) -> JudgeOutcome:
-    evidence = tuple(shelf.look_up(item) for item in verdict.evidence)
+def _verify_one(verdict: Verdict, texts: _ChunkTexts, rules: Rules) -> JudgeOutcome:
+    evidence = tuple(texts.look_up(item) for item in verdict.evidence)
     same = all(map(is_, evidence, verdict.evidence))
     checked = verdict if same else verdict.model_copy(update={"evidence": evidence})
     if rules.require_quotes and checked.support in SUPPORTED and not checked.backed:
@@ -152,10 +151,7 @@ class _Text:
 
 
 def _find_whole(part: str, text: str, low: int) -> int:
-    """Return the first offset, at least `low`, where a part is found whole; -1 if there is none.
-
-    A part is whole if it neither begins nor ends inside an atom.
-    """
+    """Return the first offset, `low` or more, of a part that cuts no atom at its ends; or -1."""
     for _ in range(_MAX_PLACES):
         at = text.find(part, low)
         if at < 0 or (_is_edge(text, at) and _is_edge(text, at + len(part))):
@@ -192,7 +188,7 @@ def _is_edge(text: str, place: int) -> bool:
 def _long_enough(part: str) -> bool:
     words = _WORD.findall(part)
     if part.isascii():
-        return len(words) >= MIN_WORDS
+        return len(words) >= _LEAST_WORDS
     # A word that mixes scripts ("iPhone手机") is counted once, by its CJK characters.
     own = sum(1 for word in words if not count_cjk(word))
-    return own / MIN_WORDS + count_cjk(part) / MIN_CJK >= 1
+    return own / _LEAST_WORDS + count_cjk(part) / _LEAST_CJK >= 1

@@ -50,9 +50,8 @@ class Folded(NamedTuple):
 def fold(text: str) -> Folded:
     """Fold NFKC, case, width, white space, and the shapes of quotation marks and dashes.
 
-    Runs of white space become one space; beside a CJK character they go, for there a line break
-    or a space is layout, not text. Characters without width go too. Leading and trailing white
-    space is dropped.
+    Runs of white space become one space, and go beside a CJK character and at both ends. Characters
+    without width go too.
     """
     if text.isascii() and len(plain := " ".join(text.lower().split())) == len(text):
         return Folded(plain, range(len(text)), range(1, len(text) + 1))
@@ -89,10 +88,7 @@ def _fold_cluster(cluster: str) -> str:
 
 
 def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Spans of plain characters (true), and of one other and the combining marks behind it.
-
-    Composing goes over such a span, so that a letter and its accent meet the letter with accent.
-    """
+    """Yield spans of plain characters (true), and of one other with its combining marks."""
     start = 0
     while start < len(text):
         run = _PLAIN.match(text, start)

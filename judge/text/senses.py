@@ -14,23 +14,20 @@ class Sense(NamedTuple):
     """The meaning of a word in the table of senses.
 
     A word of a passage supports one of a sentence if `claimed.concept in found.implies`, and denies
-    it, standing in its place, if `claimed.excludes & found.implies`.
+    it in its place if `claimed.excludes & found.implies`.
     """
 
     concept: str
-    """The name of the concept in the table."""
     implies: frozenset[str]
     """Itself and every broader concept."""
     excludes: frozenset[str]
-    """Concepts that deny this one when used instead of it: those that exclude it, and weaker
-    ones."""
+    """Concepts that deny this one when used instead of it, weaker ones too."""
 
 
 def senses(text: str, tokens: Words) -> list[tuple[Sense, Sequence[int]]]:
-    """Return the senses of a text's words, each with the offsets of its words.
+    """Return the senses of a text's words, each with the offsets of its words; English ones first.
 
     The longest spelling wins, and none overlap. Every character of a Chinese word counts as a word.
-    Alphabetic words come first. `tokens` are the tokens of the text.
 
     >>> from judge.text.words import words
     >>> text = "The United States bought it, 两个男孩马上坐下"
@@ -97,9 +94,9 @@ def _english() -> dict[str, list[tuple[list[str], Sense]]]:
 
 @cache
 def _han() -> tuple[dict[str, list[tuple[str, Sense | None]]], re.Pattern[str]]:
-    """By their first character: words and their senses, the longest first; any such character.
+    """Return words and their senses by first character, the longest first; any such character.
 
-    No sense: a word that hides the shorter ones in it.
+    A word without a sense hides the shorter ones in it.
     """
     raw = _raw()
     spelled: list[tuple[str, Sense | None]] = [(word, None) for word in raw["other"]["zh"].split()]

@@ -1,6 +1,6 @@
-"""Control tokens: what tells a language model who speaks, where no text should say so itself.
+"""Control tokens, which tell a language model who speaks: `<|im_end|>`, `[/INST]`.
 
-`<|im_end|>`, `[/INST]`, `<start_of_turn>`: known by their shape where they have one, else by name.
+They are known by their shape where they have one, else by name.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The parts of nltk that `judge` uses, imported without the rest of nltk.
 
-`import nltk` imports all of nltk, and scipy, scikit-learn and pandas with it wherever these are
-installed: more than a second of computing for every command, of which Punkt and the stemmer need
-a twentieth.
+`import nltk` also imports scipy, scikit-learn and pandas where these are installed, which takes
+more than a second.
 """
 
 import sys

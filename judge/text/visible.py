@@ -21,10 +21,7 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in _SHOWN}
 
 
 def visible(text: str) -> str:
-    """Replace control characters by their pictures, one for one.
-
-    Line feeds and tabs stay.
-    """
+    """Replace control characters but line feeds and tabs by their pictures, one for one."""
     return text.translate(_SHOWN)
 
 
@@ -39,9 +36,7 @@ def flat(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return the text as one line without control characters.
-
-    It is for messages of servers and libraries.
+    r"""Return a message of a server or library as one line without control characters.
 
     >>> printable("a\r\n b\x1b[2J")
     'a b [2J'

@@ -47,9 +47,7 @@ class Words(NamedTuple):
     stems: list[str]
     """The common stem of a word's spellings; a CJK character is its own stem."""
     starts: list[int]
-    """First character of each word."""
     ends: list[int]
-    """One past its last."""
 
 
 def words(text: str) -> Words:
@@ -148,7 +146,7 @@ class Abbreviations(NamedTuple):
 
 @cache
 def abbreviations() -> Abbreviations:
-    """The word lists, read once."""
+    """Return the word lists, read once."""
     sections: dict[str, set[str]] = {}
     section: set[str] = set()
     for line in map(str.strip, _data("abbreviations.txt").splitlines()):
