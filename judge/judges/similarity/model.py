@@ -1,6 +1,5 @@
 """The lexical embedder, and the model of a sentence as a conjunction of items."""
 
-import asyncio
 import hashlib
 import json
 import math
@@ -8,7 +7,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -26,7 +24,6 @@ Vectors = npt.NDArray[np.float32]
 
 _WIDTH: Final = 512
 _GRAMS: Final = (3, 4)
-_BATCH: Final = 1024
 _SIGN: Final = 1 << 31
 
 
@@ -48,30 +45,20 @@ class LexicalEmbedder:
         deadline: float | None = None,  # noqa: ARG002 (no server is waited for)
     ) -> Vectors:
         """Return rows of unit length, zero for a text without words, shape (len(texts), 512)."""
-        rows = np.zeros((len(texts), _WIDTH), np.float32)
-        for low in range(0, len(texts), _BATCH):
-            batch = texts[low : low + _BATCH]
-            rows[low : low + len(batch)] = await apart(sum(map(len, batch)), _vectors, batch)
-            if low:
-                await asyncio.sleep(0)
-        return rows
+        return await apart(sum(map(len, texts)), _vectors, texts)
 
 
 def _vectors(texts: Sequence[str]) -> Vectors:
-    found = [stems(text) for text in texts]
-    place = {stem: at for at, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
-    if not place:
-        return np.zeros((len(texts), _WIDTH), np.float32)
-    own, signed = zip(*map(_vector, place), strict=True)
-    dimensions, values = np.concatenate(own), np.concatenate(signed)
-    sizes = np.asarray(list(map(len, own)), np.int64)
-    word = np.fromiter(map(place.__getitem__, chain.from_iterable(found)), np.int64)
-    text = np.repeat(np.arange(len(texts)), list(map(len, found)))
-    entry = _runs((np.cumsum(sizes) - sizes)[word], sizes[word])
-    cell = np.repeat(text, sizes[word]) * _WIDTH + dimensions[entry]
-    rows = np.bincount(cell, values[entry], len(texts) * _WIDTH).reshape(-1, _WIDTH)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+    return np.asarray([_text_vector(text) for text in texts], np.float32).reshape(-1, _WIDTH)
+
+
+def _text_vector(text: str) -> Vectors:
+    vectors = [_vector(stem) for stem in stems(text)]
+    if not vectors:
+        return np.zeros(_WIDTH, np.float32)
+    dimensions, values = map(np.concatenate, zip(*vectors, strict=True))
+    row = np.bincount(dimensions, values, _WIDTH)
+    return (row / (np.linalg.norm(row) or 1.0)).astype(np.float32)
 
 
 @lru_cache(maxsize=1 << 13)
@@ -87,12 +74,6 @@ def _vector(stem: str) -> tuple[Ints, Vectors]:
     vector = np.bincount(hashes % _WIDTH, values, _WIDTH).astype(np.float32)
     nonzero = np.flatnonzero(vector)
     return nonzero, vector[nonzero]
-
-
-def _runs(first: Ints, count: Ints) -> Ints:
-    """Return `count[i]` consecutive integers from each `first[i]`, concatenated."""
-    ahead: Ints = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
-    return ahead
 
 
 def nearest(own: Vectors, rows: Vectors, first: Ints) -> Floats:
