@@ -3,9 +3,15 @@
 from typing import Final
 
 from judge.records import (
+    Call,
+    Citation,
+    CitationStatus,
     Correctness,
+    Flag,
+    FlagName,
     JudgeOutcome,
     Judgment,
+    Quadrant,
     Sample,
     SampleResult,
     Sentence,
@@ -18,6 +24,7 @@ from judge.records import (
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 
+_STATUS: Final = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
 TIMEOUT: Final = Unscored(reason=UnscoredReason.TIMEOUT)
 _LABELS: Final = {
     "f": Support.FULL,
@@ -83,3 +90,53 @@ def compared(qid: str, answer: str, reference: str) -> SampleResult:
     full = {i: outcome("f") for i in outcomes(answer)}
     result = aggregate(Sample(qid=qid), claims, full, [], signature="s")
     return result.model_copy(update={"correctness": comparison(answer, reference)})
+
+
+def answer(
+    marks: str,
+    citations: str = "",
+    *,
+    reference: str | None = None,
+    gold: Quadrant | Flag | None = None,
+    cached: bool = False,
+    seconds: float = 0.5,
+) -> SampleResult:
+    """Return an answer with sentences of these marks, whose cited chunks support them alike.
+
+    Args:
+        marks: its sentences.
+        citations: of each its citations, apart by blanks: valid, unsupported, dangling, unjudged
+            (?), or not audited (x).
+        reference: the marks of its reference, if it was compared with one.
+        gold: its quadrant, or a flag.
+        cached: whether its call was answered from the cache.
+        seconds: the time of its call.
+    """
+    found = [
+        Citation(
+            sentence=i,
+            marker="[1]",
+            start=0,
+            end=3,
+            chunk_id=None if status == "d" else "1",
+            status=CitationStatus(_STATUS[status]) if status in _STATUS else None,
+        )
+        for i, statuses in enumerate(citations.split(" "))
+        for status in statuses
+    ]
+    call = Call(model="m-1", prompt_tokens=100, reply_tokens=10, seconds=seconds, cached=cached)
+    flags = [Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)] if marks[:1] == "f" else []
+    result = aggregate(
+        Sample(qid="q"),
+        sentences(marks),
+        outcomes(marks, cited=bool(citations)),
+        found,
+        flags=[*flags, gold] if isinstance(gold, Flag) else flags,
+        calls=[call],
+        signature="s",
+    )
+    more = {
+        "correctness": None if reference is None else comparison(marks, reference),
+        "cell": gold if isinstance(gold, Quadrant) else None,
+    }
+    return result.model_copy(update=more)

@@ -1,49 +1,8 @@
 import pytest
 
-from judge.records import (
-    Citation,
-    CitationStatus,
-    Flag,
-    FlagName,
-    Sample,
-    SampleResult,
-)
-from judge.scores.answer import aggregate
-from tests.comparisons import outcomes, sentences
-
-STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
-FLAG = Flag(name=FlagName.INJECTION_SUSPECTED)
-
-
-def answer(marks: str, citations: str = "") -> SampleResult:
-    """Return an answer with sentences of these marks, whose cited chunks support them alike.
-
-    Args:
-        marks: its sentences.
-        citations: of each its citations, apart by blanks: valid, unsupported, dangling, unjudged
-            (?), or not audited (x).
-    """
-    found = [
-        Citation(
-            sentence=i,
-            marker="[1]",
-            start=0,
-            end=3,
-            chunk_id=None if status == "d" else "a",
-            status=CitationStatus(STATUS[status]) if status in STATUS else None,
-        )
-        for i, statuses in enumerate(citations.split(" "))
-        for status in statuses
-    ]
-    return aggregate(
-        Sample(qid="q", metadata={"team": "网络"}),
-        sentences(marks),
-        outcomes(marks, cited=bool(citations)),
-        found,
-        flags=[FLAG],
-        signature="s",
-    )
-
+from judge import summarize
+from judge.records import SampleResult
+from tests.comparisons import answer
 
 ANSWERS = {
     # Sentences: claims, judged, unscored, no claim; faithfulness, its bounds, and what it is with
@@ -116,3 +75,49 @@ def test_citation_scores() -> None:
     # One of three claims asserts nothing, and one of the others cites.
     scores = answer("f-?", "v x").scores
     assert (scores.coverage, scores.citation_recall) == (0.5, 1)
+
+
+SUPPORT = [
+    # Sentences, citations of each; TREC RAG's weighted precision and recall of first citations.
+    # The example of the paper, 3.4: (.5 + 1) / 2 and (.5 + 1) / 3.
+    ("pfn", "v v ", (0.75, 0.5)),
+    # (1 + .5 + 0) / 3 and, the failed sentence left out, / 4.
+    ("fpf?f", "v v uv ? ", (0.5, 0.375)),
+    # Where every sentence cites, precision is recall (3.4).
+    ("fn", "v u", (0.5, 0.5)),
+    # Partial support by two chunks is partial support by each; the first citation decides.
+    ("p", "vv", (0.5, 0.5)),
+    ("f", "vuu", (1, 1)),
+    # A chunk that is not there supports nothing.
+    ("ff", "dv ", (0, 0)),
+    # Sentences without a verdict leave both measures if they cite, and count in recall if not.
+    ("f-h", "v ? x", (1, 1)),
+    ("fh", "v ", (1, 0.5)),
+    ("-", "?", ()),
+    # Without citations there is no measure.
+    ("f", "", ()),
+    ("?", "?", ()),
+]
+NAMES = ("support_weighted_precision", "support_weighted_recall")
+
+
+@pytest.mark.parametrize(("marks", "citations", "expected"), SUPPORT)
+def test_support_as_trec_rag_measures_it(
+    marks: str, citations: str, expected: tuple[float, ...]
+) -> None:
+    result = answer(marks, citations)
+    measures = dict(zip(NAMES, expected, strict=False))
+    assert result.scores.citation_support == pytest.approx(measures)
+    assert SampleResult.model_validate_json(result.model_dump_json()) == result
+
+
+def test_an_answer_without_citations_counts_0_beside_those_that_cite() -> None:
+    silent = [answer("f"), answer("")]
+    assert "citation_support" not in summarize(silent).model_dump_json()
+    summary = summarize([answer("pfn", "v v "), *silent, answer("?", "?")])
+    found = [summary.citation_support[name] for name in NAMES]
+    assert [(round(s.macro, 6), s.answers) for s in found] == [(0.25, 3), (0.166667, 3)]
+    # Pooled: over two sentences that cite, and over the four of all.
+    assert [(s.micro, s.items) for s in found] == [(0.75, 2), (0.375, 4)]
+    bounds = summary.citation_support_bounds[NAMES[0]]
+    assert (bounds.low, bounds.high, bounds.answers) == (0.1875, 0.4375, 4)

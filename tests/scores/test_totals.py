@@ -1,6 +1,5 @@
 import random
 import statistics
-from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -8,8 +7,6 @@ from hypothesis import strategies as st
 
 from judge.records import (
     AnswerRelevance,
-    Call,
-    Citation,
     CitationStatus,
     CorpusBounds,
     CorpusScore,
@@ -31,8 +28,8 @@ from judge.scores.intervals import mean_limits
 from judge.scores.totals import summarize
 from tests.comparisons import (
     MARKS,
+    answer,
     compared,
-    comparison,
     outcome,
     outcomes,
     sentences,
@@ -42,7 +39,6 @@ from tests.comparisons import (
 )
 
 TIMEOUT = UnscoredReason.TIMEOUT
-STATUS = {"v": "valid", "u": "unsupported", "d": "dangling", "?": "unjudged"}
 GOOD = Quadrant(
     answerable=True, retrieved=True, abstained=False, faithful=True, correct=True, signature="s"
 )
@@ -52,51 +48,6 @@ CAUTIOUS = GOOD.model_copy(update={"abstained": True, "faithful": None, "correct
 HONEST = CAUTIOUS.model_copy(update={"answerable": False, "retrieved": None})
 OPEN = GOOD.model_copy(update={"correct": None})
 CONFLICT = Flag(name=FlagName.CONFLICTING_GOLD)
-
-
-def answer(
-    qid: str,
-    marks: str,
-    citations: str = "",
-    *,
-    reference: str | None = None,
-    gold: Quadrant | Flag | None = None,
-    cached: bool = False,
-    seconds: float = 0.5,
-) -> SampleResult:
-    """Return an answer whose sentences are given as marks (`tests.comparisons.MARKS`).
-
-    `citations` has a mark for each sentence: valid, unsupported, dangling or unjudged (?).
-    """
-    found = [
-        Citation(
-            sentence=i % len(marks),
-            marker="[1]",
-            start=0,
-            end=3,
-            chunk_id=None if status == "d" else "1",
-            status=CitationStatus(STATUS[status]),
-        )
-        for i, status in enumerate(citations)
-    ]
-    call = Call(model="m-1", prompt_tokens=100, reply_tokens=10, seconds=seconds, cached=cached)
-    flags = [Flag(name=FlagName.UNVERIFIED_QUOTE, sentence=0)] if marks[:1] == "f" else []
-    if isinstance(gold, Flag):
-        flags.append(gold)
-    result = aggregate(
-        Sample(qid=qid),
-        sentences(marks),
-        outcomes(marks, cited=True),
-        found,
-        flags=flags,
-        calls=[call],
-        signature="s",
-    )
-    more = {
-        "correctness": None if reference is None else comparison(marks, reference),
-        "cell": gold if isinstance(gold, Quadrant) else None,
-    }
-    return result.model_copy(update=more)
 
 
 def score(found: CorpusScore | None) -> tuple[float, ...]:
@@ -112,7 +63,7 @@ def limits(found: CorpusBounds | None) -> tuple[float, float, int]:
 
 def test_macro_is_over_answers_and_micro_over_sentences() -> None:
     """Faithfulness 1, .5 and .125 of 1, 2 and 4 sentences."""
-    summary = summarize([answer("a", "f"), answer("b", "pp"), answer("c", "pnnc")])
+    summary = summarize([answer("f"), answer("pp"), answer("pnnc")])
     assert score(summary.faithfulness) == ((1 + 0.5 + 0.125) / 3, 2.5 / 7, 3, 7)
     assert score(summary.faithfulness_strict) == (1 / 3, 1 / 7, 3, 7)
     assert score(summary.contradiction_rate) == (0.25 / 3, 1 / 7, 3, 7)
@@ -126,7 +77,7 @@ def test_macro_is_over_answers_and_micro_over_sentences() -> None:
 
 def test_a_failure_is_anything_in_the_bounds_and_nothing_in_the_mean() -> None:
     """[1, 1], the worked example's [.375, .625], and [0, 1]."""
-    summary = summarize([answer("a", "ff"), answer("b", "fpn?"), answer("c", "??")])
+    summary = summarize([answer("ff"), answer("fpn?"), answer("??")])
     assert score(summary.faithfulness) == (0.75, 3.5 / 5, 2, 5)
     assert limits(summary.faithfulness_bounds) == (1.375 / 3, 2.625 / 3, 3)
     assert summary.faithfulness_bounds is not None
@@ -136,18 +87,18 @@ def test_a_failure_is_anything_in_the_bounds_and_nothing_in_the_mean() -> None:
     assert (summary.unscored, summary.unscored_share) == ({TIMEOUT: 3}, 3 / 8)
     assert summary.untrusted
     # One of two judged is full, two timed out: 1/2 measured, between 1/4 and 3/4.
-    summary = summarize([answer("a", "fn??")])
+    summary = summarize([answer("fn??", "v u ? ?")])
     for name in ("faithfulness", "faithfulness_strict", "citation_recall"):
         assert score(getattr(summary, name))[0] == 0.5
         assert limits(getattr(summary, f"{name}_bounds")) == (0.25, 0.75, 1)
-    assert summarize([answer("b", "--")]).faithfulness_strict_bounds is None
-    failed = summarize(answer(str(i), "??") for i in range(60))
+    assert summarize([answer("--")]).faithfulness_strict_bounds is None
+    failed = summarize(answer("??") for _ in range(60))
     assert failed.faithfulness is None
     assert limits(failed.faithfulness_bounds) == (0, 1, 60)
 
 
 def test_answers_without_claims_are_counted_and_in_no_mean() -> None:
-    summary = summarize([answer("a", "p"), answer("b", "aa"), answer("c", ""), answer("d", "-")])
+    summary = summarize([answer("p"), answer("aa"), answer(""), answer("-")])
     counts = {Status.ABSTAINED: 1, Status.NO_CLAIMS: 2, Status.UNSCORED: 0, Status.SCORED: 1}
     assert (summary.answers, summary.statuses, summary.abstention_rate) == (4, counts, 0.25)
     assert score(summary.faithfulness) == (0.5, 0.5, 1, 1)
@@ -168,8 +119,8 @@ def test_an_answer_hallucinates_where_any_claim_has_no_support() -> None:
         "??": (None, None),
         "yN": (None, None),  # what a fallback says is a failure of the run's own judge
     }
-    told = [answer(marks, marks) for marks in rows]
-    nothing = [answer("none", "a"), answer("-", "-"), answer("empty", "")]
+    told = [answer(marks) for marks in rows]
+    nothing = [answer("a"), answer("-"), answer("")]
     summary = summarize([*told, *nothing])
     for column, name in enumerate(("hallucination_rate", "hallucination_rate_strict")):
         known = [value for value in (row[column] for row in rows.values()) if value is not None]
@@ -184,25 +135,25 @@ def test_an_answer_hallucinates_where_any_claim_has_no_support() -> None:
 def test_abstentions_are_counted_apart_where_gold_tells() -> None:
     """5 of 7; of the three answerable two, of the two unanswerable one."""
     results = [
-        answer("cautious", "a", gold=CAUTIOUS),
-        answer("good", "f", gold=GOOD),
-        answer("honest", "a", gold=HONEST),
-        answer("who knows", "a"),
-        answer("by reference", "a", reference="hf"),
-        answer("should have", "f", reference="a"),
-        answer("conflict", "a", reference="f", gold=CONFLICT),
+        answer("a", gold=CAUTIOUS),
+        answer("f", gold=GOOD),
+        answer("a", gold=HONEST),
+        answer("a"),
+        answer("a", reference="hf"),
+        answer("f", reference="a"),
+        answer("a", reference="f", gold=CONFLICT),
     ]
     summary = summarize(results)
     assert summary.abstention_rate == 5 / 7
     assert score(summary.abstentions) == (5 / 7, 5 / 7, 7, 7)
     assert score(summary.abstention_rate_answerable) == (2 / 3, 2 / 3, 3, 3)
     assert score(summary.abstention_rate_unanswerable) == (0.5, 0.5, 2, 2)
-    assert summarize([answer("1", "f")]).abstention_rate_answerable is None
+    assert summarize([answer("f")]).abstention_rate_answerable is None
 
 
 def test_fallback_verdicts_enter_only_the_score_that_says_so() -> None:
     """Own faithfulness 1 and 0; with the fallback (1 + 1 + 0)/3 and 0."""
-    summary = summarize([answer("a", "fyN"), answer("b", "n")])
+    summary = summarize([answer("fyN"), answer("n")])
     assert score(summary.faithfulness) == (0.5, 0.5, 2, 2)
     assert score(summary.faithfulness_with_fallback) == (1 / 3, 0.5, 2, 4)
     assert (summary.judged, summary.fallen_back) == (2, 2)
@@ -213,7 +164,7 @@ def test_fallback_verdicts_enter_only_the_score_that_says_so() -> None:
 
 def test_citations() -> None:
     """Validity 1/2 and 0; with the unjudged bounds [1/4, 3/4] and [0, 0]; pooled 1/3."""
-    summary = summarize([answer("a", "f???", "vu??"), answer("b", "n", "d")])
+    summary = summarize([answer("f???", "v u ? ?"), answer("n", "d")])
     assert score(summary.citation_validity) == (0.25, 1 / 3, 2, 3)
     assert limits(summary.citation_validity_bounds) == (0.125, 0.375, 2)
     assert score(summary.coverage) == (0.5, 0.8, 2, 5)
@@ -236,7 +187,7 @@ def test_untrusted_is_over_the_limit_and_at_least_three() -> None:
     ]
     for failed, claims, limit, untrusted, other in rows:
         marks = "?" * failed + "f" * (claims - failed)
-        results = [answer(str(i), mark) for i, mark in enumerate(marks)]
+        results = [answer(mark) for mark in marks]
         assert summarize(results, max_unscored=limit).untrusted is untrusted
         results = [compared(str(i), "f", mark) for i, mark in enumerate(marks)]
         summary = summarize(results, max_unscored=limit)
@@ -245,7 +196,7 @@ def test_untrusted_is_over_the_limit_and_at_least_three() -> None:
 
 
 def test_calls_and_flags_are_added_up_and_the_cache_costs_nothing() -> None:
-    summary = summarize([answer("a", "f"), answer("b", "f", cached=True), answer("c", "p")])
+    summary = summarize([answer("f"), answer("f", cached=True), answer("p")])
     assert (summary.calls, summary.cache_hits, summary.models) == (2, 1, {"m-1": 3})
     assert (summary.prompt_tokens, summary.reply_tokens, summary.seconds) == (200, 20, 1.0)
     assert summary.flags[FlagName.UNVERIFIED_QUOTE] == 2
@@ -320,7 +271,7 @@ def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
 
 def test_the_table_of_quadrants() -> None:
     gold = [WRONG, None, GOOD, MISSED, WRONG, CAUTIOUS, HONEST, OPEN]
-    found = summarize(answer(str(i), "", gold=each) for i, each in enumerate(gold)).breakdown
+    found = summarize(answer("", gold=each) for each in gold).breakdown
     assert found is not None
     assert [(" ".join(cell.words), cell.half, cell.answers) for cell in found.cells] == [
         ("answerable retrieved answered faithful correct", "neither", 1),
@@ -333,7 +284,7 @@ def test_the_table_of_quadrants() -> None:
     assert found.halves == {"neither": 2, "retrieval": 1, "generation": 3, "unknown": 1}
     assert (found.counted, found.without_gold, found.conflicting) == (7, 1, 0)
     assert found.signatures == {"s": 7}
-    assert summarize([answer("1", ""), answer("2", "")]).breakdown is None
+    assert summarize([answer(""), answer("")]).breakdown is None
 
 
 UNASKED = {
@@ -422,16 +373,9 @@ QUADRANTS = st.builds(
     signature=st.sampled_from(("cells:1|faithful:0.8", "cells:1|faithful:0.9")),
 )
 MADE = st.builds(
-    lambda marks, reference, gold, cached, seconds: partial(
-        answer,
-        marks=marks,
-        citations="vu?d"[: len(marks)],
-        reference=reference,
-        gold=gold,
-        cached=cached,
-        seconds=seconds,
-    ),
+    answer,
     marks=st.text(alphabet=MARKS, max_size=5),
+    citations=st.just("v u ? d"),
     reference=st.none() | st.text(alphabet=MARKS, max_size=4),
     gold=st.none() | st.just(CONFLICT) | QUADRANTS,
     cached=st.booleans(),
@@ -442,8 +386,6 @@ MADE = st.builds(
 @settings(max_examples=25)
 @given(st.lists(MADE, max_size=20), st.randoms(use_true_random=False))
 def test_the_order_of_the_answers_does_not_matter(
-    made: list[partial[SampleResult]], draw: random.Random
+    results: list[SampleResult], draw: random.Random
 ) -> None:
-    results = [one(str(i)) for i, one in enumerate(made)]
-    shuffled = draw.sample(results, len(results))
-    assert summarize(shuffled) == summarize(results)
+    assert summarize(draw.sample(results, len(results))) == summarize(results)
