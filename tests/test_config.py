@@ -24,32 +24,16 @@ def refusal(settings: dict[str, JsonValue]) -> str:
 
 OUT_OF_RANGE: dict[str, tuple[JsonValue, ...]] = {
     "prior": (0, 1.0, NAN, "high"),
-    "concurrency": (0, 1.5),
-    **dict.fromkeys(("rpm", "tpm"), (0, 1.5)),
+    "rpm": (0, 1.5),
     "patience": (-1, NAN, float("inf")),
-    "max_unscored": (-0.1, 1.1, NAN),
-    "seed": (-1,),
     "model": ("", "a|b", "a\nb"),
     "prompt": ("", "v4", "2", "V2", "../faithfulness/v1", 2),
     "cache_dir": ("", 3),
     "cache_url": ("http://h", "redis://", "redis://h/a", "redis://h:0", "unix://h/x", "unix:///"),
-    "cache_ttl": (0, 1.5),
     "reasoning_effort": ("", "low|t:1", "very high"),
-    "extra_body": (
-        "",
-        "{",
-        [1],
-        {"model": "m"},
-        {"reasoning_effort": "low"},
-    ),
+    "extra_body": ("", "{", [1], {"model": "m"}, {"reasoning_effort": "low"}),
     "citation_pattern": (3, "(unclosed"),
-    "base_url": (
-        "http://h h/v1",
-        "ftp://h/v1",
-        "http://",
-        "http://h:port",
-        "http://[::1",
-    ),
+    "base_url": ("http://h h/v1", "ftp://h/v1", "http://", "http://h:port", "http://[::1"),
 }
 
 
@@ -133,17 +117,14 @@ def test_options_override_environment_file_and_defaults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = written('model = "of the file"\nbase_url = "http://f/v1"\nprior = 0.5\n')
-    assert load_config({}, file).model == "of the file"
     monkeypatch.setenv("JUDGE_MODEL", " ")
     assert load_config({}, file).model == "of the file"
     monkeypatch.setenv("JUDGE_MODEL", "of the environment")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     assert load_config({}, file).model == "of the environment"
     given = Config(model="given", base_url="http://f/v1", prior=0.5)
     assert load_config({"model": "given"}, file) == given
     monkeypatch.setenv("OPENAI_BASE_URL", "http://e/v1/")
     assert load_config({}, file).base_url == "http://e/v1"
-    assert load_config({}, file).concurrency == Config().concurrency
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "JUDGE_BASE_URL", "JUDGE_MODEL"])
@@ -286,11 +267,3 @@ def test_a_found_file_must_be_plain_and_small(make: Callable[[Path], object], pl
     with pytest.raises(ConfigError, match=r"^judge\.toml: ") as caught:
         load_config({})
     assert len(str(caught.value)) < 1_000
-
-
-def test_a_named_file_may_be_a_link_and_must_be_there(place: Path) -> None:
-    (place / "link").symlink_to(written('model = "m"'))
-    assert load_config({}, place / "link").model == "m"
-    for name in ("absent.toml", "/dev/zero"):
-        with pytest.raises(ConfigError, match=f"{name}: "):
-            load_config({}, place / name)

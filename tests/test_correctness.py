@@ -1,11 +1,11 @@
-"""How an answer agrees with its gold: what is asked both ways, and what becomes of it."""
+"""How an answer agrees with its gold and its question: what is asked, and what becomes of it."""
 
 import pytest
 
 from judge.backends.fake import FakeJudge
 from judge.compose import alone, offline
 from judge.config import Config
-from judge.correctness import compare
+from judge.correctness import compare, relate
 from judge.pipeline import evaluate_sample
 from judge.protocols import Judge
 from judge.records import (
@@ -15,6 +15,8 @@ from judge.records import (
     Evidence,
     JudgeRequest,
     Judgment,
+    PartsVerdict,
+    QuestionPart,
     Rules,
     Sample,
     SampleResult,
@@ -180,3 +182,39 @@ async def test_similarity_finds_another_figure_wrong() -> None:
         same = Sample(qid="1", query=query, answer=gold, gold_answer=gold)
         assert (await compared(same, similarity())).f1 == 1
     assert wrong == []
+
+
+class Saying:
+    """Gives a verdict on the question with parts of these words, all answered."""
+
+    signature = "s"
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+        self.requests: list[JudgeRequest] = []
+
+    async def judge(self, request: JudgeRequest) -> Judgment:
+        self.requests.append(request)
+        parts = tuple(QuestionPart(words=each, answered=Support.FULL) for each in self._words)
+        verdict = PartsVerdict(support=Support.FULL, source="llm", signature="s", parts=parts)
+        return Judgment(outcomes={0: verdict})
+
+
+async def test_parts_of_another_question_are_no_score() -> None:
+    sample = Sample(qid="1", query="Who runs it?", answer="The cook runs it [1]. 每天营业[1]。")
+    result = await evaluate_sample(sample, FakeJudge({}), Rules())
+    rows: list[tuple[Saying, float | None]] = [
+        (Saying("Who runs it"), 1.0),
+        (Saying("Who", "runs it?"), 1.0),
+        (Saying("Who", "owns it?"), None),
+        (Saying(), None),
+    ]
+    for judge, score in rows:
+        found = (await relate(sample, result, judge, Rules())).answer_relevance
+        assert found is not None
+        reason = found.failure and found.failure.reason
+        assert (found.score, reason) == (score, None if score else UnscoredReason.MALFORMED)
+        (request,) = judge.requests
+        assert (request.query, request.ask) == (sample.query, (0,))
+        # Markers are blank, and all else keeps its place.
+        assert request.chunks[0].text == "The cook runs it    . 每天营业   。"

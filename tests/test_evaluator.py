@@ -208,6 +208,15 @@ async def test_an_entered_evaluator_serves_other_loops(server: JudgeServer) -> N
 # The synchronous function.
 
 
+@pytest.fixture
+def interrupting() -> Iterator[None]:
+    """The signal USR1 interrupts, as Ctrl-C does."""
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.usefixtures("interrupting")
 async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
     class Stopped(FakeJudge):
         cancelled = False
@@ -220,19 +229,13 @@ async def test_sync_inside_a_running_loop_lets_ctrl_c_through() -> None:
                 self.cancelled = True
             return await super().judge(request)
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
     judge = Stopped({})
-    before = signal.signal(signal.SIGUSR1, interrupt)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            evaluate([sample("a")], judge=judge)
-    finally:
-        signal.signal(signal.SIGUSR1, before)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate([sample("a")], judge=judge)
     assert judge.cancelled
 
 
+@pytest.mark.usefixtures("interrupting")
 async def test_ctrl_c_lets_other_tasks_such_as_the_stores_end() -> None:
     stored = []
 
@@ -246,13 +249,6 @@ async def test_ctrl_c_lets_other_tasks_such_as_the_stores_end() -> None:
             released.set()
             stored.append(await storing)
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGUSR1, interrupt)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            complete(work())
-    finally:
-        signal.signal(signal.SIGUSR1, before)
+    with pytest.raises(KeyboardInterrupt):
+        complete(work())
     assert stored == [True]

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from judge.cli.app import COMMANDS, LOGGER, debug, debugging, log_to_stderr
+from judge.cli.options import PANELS
+from judge.config import Config
 from tests.commands import Ran, judge, line, refused, write
 
 PYTHON = [sys.executable, "-m", "judge"]
@@ -149,3 +151,22 @@ def test_a_run_is_written_whoever_reads_what_is_printed(
 
 def test_a_help_text_whose_pipe_is_closed_is_no_error() -> None:
     assert shell("score --help | true") == (0, "")
+
+
+def test_each_setting_is_an_option_in_one_panel_with_its_help() -> None:
+    assert sorted(name for names in PANELS.values() for name in names) == sorted(
+        Config.model_fields
+    )
+    shown = judge("score", "--help").out
+    assert [panel for panel in PANELS if f"─ {panel} ─" not in shown] == []
+    options = [f"--{name.replace('_', '-')}" for name in Config.model_fields]
+    assert [option for option in options if f"{option} " not in shown] == []
+    assert [name for name, field in Config.model_fields.items() if not field.description] == []
+
+
+def test_debug_shows_where_an_error_arose(place: Path) -> None:
+    usual, debugged = (judge("score", "missing.jsonl", *more) for more in ((), ("--debug",)))
+    assert (usual.code, debugged.code, "Traceback" in usual.err) == (2, 2, False)
+    assert "Traceback" in debugged.err
+    assert "judge: missing.jsonl: " in debugged.err
+    assert not list(place.iterdir())

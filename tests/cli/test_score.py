@@ -1,10 +1,15 @@
+"""`judge score`: its folders, gates and exit codes, a part of a file, and what it would cost."""
+
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from judge.inputs.runs import read_results, read_summary
-from tests.commands import CHUNKS, judge, line, refused, write
+from judge.inputs.runs import origins, read_record, read_results, read_summary
+from tests.commands import CHUNKS, judge, line, refused, results, write
+from tests.server import JudgeServer, refused_url
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUICKSTART = FIXTURES / "quickstart.jsonl"
@@ -154,3 +159,83 @@ def test_refusing_passes_no_gate_on_all_questions(tmp_path: Path) -> None:
     for gate in ("--fail-over abstention_rate_answerable=0.3", "--fail-under correctness=0"):
         words = ("--judge", "similarity", "--correctness", "--force", *gate.split())
         assert judge("score", source, "-o", tmp_path / "run", *words).code == 3
+
+
+ROOMS = 30
+
+
+@pytest.fixture
+def rooms(place: Path) -> Path:
+    lines = [line(f"q{n}", f"Room {n} is open. It has {n} seats.") for n in range(ROOMS)]
+    return write(place / "in.jsonl", lines)
+
+
+def qids(run: str) -> list[str]:
+    return [result.qid for result in results(Path(run))]
+
+
+def test_a_part_is_drawn_and_the_same_again(rooms: Path) -> None:
+    assert judge("score", rooms, "-o", "ten", "--limit", 10).code == 0
+    ten = qids("ten")
+    assert len(ten) == 10
+    assert sorted(ten, key=lambda qid: int(qid[1:])) == ten, "in the order of the file"
+    assert ten != [f"q{n}" for n in range(10)], "and no mere beginning of it"
+    made_from, summary = read_record("ten").input, read_summary("ten")
+    assert (made_from.samples, made_from.drawn_from) == (10, ROOMS)
+    assert (summary.answers, summary.drawn_from) == (10, ROOMS)
+    assert [sample.qid for sample, _ in origins(Path("ten"))] == ten
+    assert judge("show", "ten", ten[-1]).code == 0
+    assert judge("score", rooms, "-o", "twenty", "--limit", 20, "--lang", "zh").code == 0
+    assert set(ten) < set(qids("twenty")), "a larger draw has the same ones"
+    assert judge("score", rooms, "-o", "again", "--limit", 10).code == 0
+    assert qids("again") == ten
+
+
+def test_an_unfinished_run_is_not_gone_on_with_as_another_draw(rooms: Path) -> None:
+    assert judge("score", rooms, "-o", "run", "--limit", 10).code == 0
+    run = Path("run")
+    kept = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "results.jsonl").unlink()
+    (run / "results.jsonl.part").write_bytes(b"".join(kept[:4]))
+    record = read_record(run)
+    (run / "run.json").write_text(record.model_copy(update={"finished": None}).model_dump_json())
+    assert judge("score", rooms, "-o", "run", "--limit", 11).code == 2
+    assert judge("score", rooms, "-o", "run", "--limit", 10).code == 0
+    assert (read_summary(run).answers, read_record(run).resumed) == (10, 4)
+    assert judge("score", rooms, "-o", "run", "--limit", 0).code == 2
+
+
+def numbers(out: str, name: str) -> list[float]:
+    row = next(each for each in out.splitlines() if each.strip().startswith(name))
+    return [float(each.replace(",", "")) for each in re.findall(r"\d[\d,.]*", row)]
+
+
+def test_a_forecast_leaves_out_what_is_kept_and_sends_nothing(
+    rooms: Path, server: JudgeServer
+) -> None:
+    words = ("score", rooms, *server.words, "--input-price", 2, "--output-price", 8)
+    ran = judge(*words, "--dry-run")
+    assert ran.code == 0, ran.err
+    assert (server.requests, Path("runs").exists()) == ([], False)
+    assert numbers(ran.out, "answers") == [ROOMS, 2 * ROOMS, 0]
+    assert numbers(ran.out, "calls") == [ROOMS]
+    prompt, reply = numbers(ran.out, "tokens")
+    assert numbers(ran.out, "cost")[0] == pytest.approx((2 * prompt + 8 * reply) / 1e6, rel=0.01)
+    assert judge(*words).code == 0
+    # It counted what the run then sent, to a fifth: a server has its own way to count.
+    assert prompt == pytest.approx(server.prompt_tokens, rel=0.2)
+    ran = judge(*words, "--dry-run")
+    assert numbers(ran.out, "answers") == [ROOMS, 2 * ROOMS, 2 * ROOMS]
+    assert (numbers(ran.out, "calls"), numbers(ran.out, "cost")) == ([0], [0])
+
+
+def test_a_forecast_needs_no_server(rooms: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("--model", "m", "--base-url", refused_url(), "--dry-run", "--limit", 6, "--rpm", 2)
+    ran = judge("score", rooms, *words, "--correctness", "--relevance")
+    assert ran.code == 0, ran.err
+    assert numbers(ran.out, "calls") == [12]  # no sample has a reference; each has a question
+    assert numbers(ran.out, "minutes")[0] == 6
+    # Nothing was requested, and nothing is remembered of what the server would have accepted.
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(rooms.read_bytes())))
+    piped = judge("score", "-", *words)
+    assert numbers(piped.out, "calls") == [6]
