@@ -38,9 +38,10 @@ from judge.records import Chunk, Rules, Sample
 from judge.signature import Signature
 
 if TYPE_CHECKING:
-    from judge.backends.openai import Capabilities, ChatModel, Connection, Send
     from judge.backends.openai.batches import Provider
-    from judge.backends.openai.client import Policy
+    from judge.backends.openai.chat import Capabilities
+    from judge.backends.openai.client import Connection, Policy
+    from judge.backends.openai.model import ChatModel, Send
     from judge.judges.similarity import SimilarityJudge
 
 _LOG: Final = logging.getLogger("judge")
@@ -93,7 +94,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         ConfigError: no key, or a malformed address.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
-    from judge.backends.openai import ChatModel, sender, settle  # noqa: PLC0415
+    from judge.backends.openai.model import ChatModel, sender, settle  # noqa: PLC0415
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
@@ -167,7 +168,7 @@ def alone(config: Config, judge: Judge) -> Judges:
 
 async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
     # openai takes half a second to import: only runs that ask a server do it.
-    from judge.backends.openai import Connection, Pace  # noqa: PLC0415
+    from judge.backends.openai.client import Connection, Pace  # noqa: PLC0415
 
     if (fewer := at_once(config)) < config.concurrency:
         files = fewer == sockets()
@@ -184,7 +185,7 @@ def _headers(config: Config) -> dict[str, str]:
 
 
 def _policy(config: Config) -> "Policy":
-    from judge.backends.openai import Policy  # noqa: PLC0415
+    from judge.backends.openai.client import Policy  # noqa: PLC0415
 
     # A person who sees the message may start the server; a script may have named a wrong port.
     waits = "patience" in config.model_fields_set or sys.stderr.isatty()
@@ -227,8 +228,9 @@ async def _model_judges(
     send: "Send | None",
     stack: AsyncExitStack,
 ) -> Judges:
-    from judge.backends.openai import Budget, ChatModel, Server, sender, settle  # noqa: PLC0415
     from judge.backends.openai.chat import recall  # noqa: PLC0415
+    from judge.backends.openai.model import Budget, ChatModel, sender, settle  # noqa: PLC0415
+    from judge.backends.openai.server import Server  # noqa: PLC0415
 
     guarded = connection is not None
     opened = open_store(config, strict=not guarded) if config.cache else None
@@ -289,7 +291,7 @@ class _ModelJudges(NamedTuple):
         self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: Form | None = None
     ) -> Judge:
         """Return a judge with this prompt, seed, order of the chunks and form of the reply."""
-        from judge.backends.openai import SeededModel  # noqa: PLC0415
+        from judge.backends.openai.model import SeededModel  # noqa: PLC0415
 
         config = self.config
         size = config.sentences_per_call if form is None else 1
@@ -315,7 +317,7 @@ class _ModelJudges(NamedTuple):
 
 def _wanted(config: Config) -> "Capabilities":
     """Return the options of a request to a server that has refused none."""
-    from judge.backends.openai import Capabilities  # noqa: PLC0415
+    from judge.backends.openai.chat import Capabilities  # noqa: PLC0415
 
     return Capabilities.wanted(config.endpoint, config.asked_beside)
 
@@ -336,8 +338,8 @@ async def settled(
     model, else those of a probe. Without `ask` there is no probe, and the server counts as
     accepting everything. Errors as `compose`.
     """
-    from judge.backends.openai import Capabilities, settle  # noqa: PLC0415
-    from judge.backends.openai.chat import recall, remember  # noqa: PLC0415
+    from judge.backends.openai.chat import Capabilities, recall, remember  # noqa: PLC0415
+    from judge.backends.openai.model import settle  # noqa: PLC0415
 
     name, wanted, url = config.model or "", _wanted(config), address(config)
     async with AsyncExitStack() as stack:
@@ -356,8 +358,8 @@ async def settled(
 @asynccontextmanager
 async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
     """Open the provider batches of the server that `config` names. Errors as `compose`."""
-    from judge.backends.openai import Server  # noqa: PLC0415
     from judge.backends.openai.batches import Provider  # noqa: PLC0415
+    from judge.backends.openai.server import Server  # noqa: PLC0415
 
     url = address(config)
     server = Server(url, _key(url), _headers(config))

@@ -14,7 +14,6 @@ from judge.records import (
     JudgeOutcome,
     JudgeRequest,
     Judgment,
-    Relation,
     Unscored,
     UnscoredReason,
 )
@@ -41,25 +40,6 @@ class FakeJudge:
         missing = Unscored(reason=UnscoredReason.MISSING, detail="not in the script")
         texts = {index: request.sentences[index].text for index in request.ask}
         return Judgment(outcomes={i: self.outcomes.get(text, missing) for i, text in texts.items()})
-
-
-@dataclass(eq=False)
-class FakePairScorer:
-    """Relates each pair by a function."""
-
-    says: Callable[[str, str], Relation | None] | Unscored
-    """The relation of premise and hypothesis, None if they are too long; or a failure."""
-    signature: str = "fake"
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    """The pairs so far, in order."""
-
-    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
-        """Return the relation of each pair."""
-        self.pairs += pairs
-        await asyncio.sleep(0)
-        if isinstance(self.says, Unscored):
-            return self.says
-        return [self.says(premise, hypothesis) for premise, hypothesis in pairs]
 
 
 @dataclass(eq=False)

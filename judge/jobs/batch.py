@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from pydantic import Field, JsonValue
 from pydantic_core import to_json
 
-from judge.backends.openai import Send
 from judge.backends.openai.batches import WAITS, BatchReply, RequestKey, ask_batch
 from judge.backends.openai.chat import PATHS
+from judge.backends.openai.model import Send
 from judge.backends.store.cache import cache_folder
 from judge.compose import address, compose, open_provider, settled
 from judge.config import Config, load_config

@@ -73,7 +73,7 @@ async def _count(
     on_bad: Callable[[Rejected], None] | None,
 ) -> tuple[Counter[str], int, int]:
     """Return counts of the requests, the claims, and the claims with a verdict."""
-    from judge.backends.openai import counting  # noqa: PLC0415  the SDK takes half a second
+    from judge.backends.openai.model import counting  # noqa: PLC0415  the SDK takes half a second
 
     counts, claims, kept = Counter[str](), 0, 0
     read = read_samples(path, on_bad=on_bad, mapping=config.map)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge import Config, UnscoredReason
-from judge.backends.openai.limits import Budget
+from judge.backends.openai.model import Budget
 from judge.inputs.runs import read_summary
 from tests.commands import judge, line, write
 from tests.server import JudgeServer

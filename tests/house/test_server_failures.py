@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator, JudgeUnhealthy
+from judge.backends.openai.client import Outage
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.limits import Outage
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
 from tests import faults

@@ -3,7 +3,6 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.fake import FakePairScorer
 from judge.judges.nli import NliJudge
 from judge.records import (
     Evidence,
@@ -26,6 +25,25 @@ LONG = 200
 """Characters: with more, premise and hypothesis are too long for `short_sighted`."""
 
 
+Says = Callable[[str, str], Relation | None]
+
+
+class FakePairScorer:
+    """Relates each pair by a function, or fails."""
+
+    signature = "fake"
+
+    def __init__(self, says: Says | Unscored) -> None:
+        self._says = says
+        self.pairs: list[tuple[str, str]] = []
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
+        self.pairs += pairs
+        if isinstance(self._says, Unscored):
+            return self._says
+        return [self._says(*pair) for pair in pairs]
+
+
 def by_word(premise: str, _: str) -> Relation:
     """A premise with "yes" or 是 entails everything, one with "no" or 否 denies it."""
     if {"yes", "是"} & {*premise.split(), *premise}:
@@ -37,9 +55,7 @@ def short_sighted(premise: str, hypothesis: str) -> Relation | None:
     return None if len(premise + hypothesis) > LONG else by_word(premise, hypothesis)
 
 
-async def judged(
-    asked: JudgeRequest, says: Callable[[str, str], Relation | None] = by_word, window: int = 300
-) -> Judgment:
+async def judged(asked: JudgeRequest, says: Says = by_word, window: int = 300) -> Judgment:
     return await NliJudge(FakePairScorer(says), window=window).judge(asked)
 
 

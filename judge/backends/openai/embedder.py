@@ -1,12 +1,12 @@
 """Embeddings of an OpenAI-compatible server."""
 
+import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, Field
 
 from judge.backends.openai.client import Connection, hopeless
 from judge.backends.openai.failures import Failure
@@ -16,15 +16,6 @@ from judge.text.tokens import broken
 _OPTION: Final = "--embedding-model"
 _BATCH: Final = 32
 """The default limit of Hugging Face's server."""
-
-
-class _Embedding(BaseModel):
-    embedding: Annotated[list[float], Field(min_length=1)]
-    index: int = 0
-
-
-class _EmbeddingsBody(BaseModel):
-    data: list[_Embedding]
 
 
 class OpenAIEmbedder:
@@ -40,7 +31,7 @@ class OpenAIEmbedder:
         """Embed one word, and raise `JudgeUnavailable` if that fails."""
         outcome = await self._ask(["word"], first=True)
         if isinstance(outcome, Failure):
-            raise hopeless(outcome, self._connection.base_url, self._model, _OPTION, "embed")
+            raise hopeless(outcome, self._connection.base_url, self._model, _OPTION)
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None
@@ -80,10 +71,12 @@ class OpenAIEmbedder:
 
 
 def _rows(count: int, body: str) -> npt.NDArray[np.float32]:
-    data = sorted(_EmbeddingsBody.model_validate_json(body).data, key=lambda row: row.index)
-    # Ragged rows raise here.
-    rows = np.array([row.embedding for row in data], np.float64)
-    if len(rows) != count or not np.isfinite(rows).all():
+    try:
+        data = sorted(json.loads(body)["data"], key=lambda row: row.get("index") or 0)
+        rows = np.array([row["embedding"] for row in data], np.float64)  # ragged rows are refused
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError):
+        raise ValueError("no embeddings in the body") from None
+    if rows.shape[:-1] != (count,) or not rows.size or not np.isfinite(rows).all():
         raise ValueError("not one row of numbers for each text")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

@@ -103,7 +103,6 @@ class _FailureRule:
     words: re.Pattern[str] | None = None
     again: bool = False
     step: str = ""
-    hint: str = ""
 
     def holds(self, status: int, codes: AbstractSet[str], message: str) -> bool:
         if status not in self.statuses:
@@ -132,7 +131,6 @@ _TABLE: Final = (
         {400, 413, 422, 500},
         codes={"context_length_exceeded", "exceed_context_size_error"},
         words=_TOO_LONG,
-        hint="more than this model takes, try a smaller --max-evidence-tokens",
     ),
     _FailureRule(UnscoredReason.SERVER_ERROR, {500}, words=_SHAPE),  # a schema that is refused
     # Failures that end only when the user acts.
@@ -205,8 +203,8 @@ def read_failure(
     message = printable(hide(message))[:_MESSAGE_CHARACTERS]
     rule = next(rule for rule in _TABLE if rule.holds(status, codes, message))
     detail = brief(f"HTTP {status}: {message or 'no message'}")
-    if rule.hint:
-        detail = brief(f"{rule.hint} ({detail})")
+    if rule.reason is UnscoredReason.TRUNCATED:
+        detail = brief(f"more than this model takes, lower --max-evidence-tokens ({detail})")
     return Failure(
         rule.reason,
         detail,

@@ -1,6 +1,7 @@
 """Find out the options that a server accepts for a model, and ask the model."""
 
 import logging
+import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,8 +20,8 @@ from judge.backends.openai.chat import (
 )
 from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
 from judge.backends.openai.failures import REFUSES_FIELD, Failure
-from judge.backends.openai.limits import Budget
 from judge.backends.openai.server import Server
+from judge.config import Config
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 
@@ -33,6 +34,8 @@ _PROBE_TOKENS: Final = 256
 _CUT_OFF: Final = re.compile(
     r"output limit was reached|could not finish the message", re.IGNORECASE
 )
+_FIRST_REPLY_TOKENS: Final = 300
+"""The estimate for a reply before one has arrived."""
 # The word JSON has to be there: OpenAI refuses json_object without it.
 _SYSTEM: Final = "Reply with JSON alone, in the shape you are given."
 _USER: Final = 'Reply with the shortest JSON object of that shape, such as {"verdicts": []}.'
@@ -62,8 +65,8 @@ async def settle(
     request = ChatRequest(
         system=_SYSTEM, user=_USER, reply_schema=dict(schema), max_tokens=_PROBE_TOKENS
     )
-    purpose = "chat with --reasoning-effort and --extra-body" if wanted.extra else "chat"
     option = "--model" if wanted.endpoint == "chat" else "--model and --endpoint"
+    more = ", --reasoning-effort, --extra-body" if wanted.extra else ""
     settled = wanted
     while True:
         body = settled.body(model, request)
@@ -79,13 +82,13 @@ async def settle(
         field = outcome.field(body) if outcome.status in _REFUSES_OPTION else None
         less = settled.without(field) if field else None
         if less is None:
-            raise hopeless(outcome, connection.base_url, model, "--model", purpose)
+            raise hopeless(outcome, connection.base_url, model, option + more)
         settled = less
     await remember(memory, connection.base_url, model, settled)
     return settled
 
 
-def sender(connection: Connection, settled: Capabilities, budget: Budget | None = None) -> Send:
+def sender(connection: Connection, settled: Capabilities, budget: "Budget | None" = None) -> Send:
     """Return the function that posts requests to a server.
 
     Once the budget is spent, each request fails with the reason `budget`.
@@ -129,6 +132,46 @@ def counting(counts: Counter[str]) -> Send:
         return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
 
     return send
+
+
+class Budget:
+    """Allows requests until the next one might exceed the budget of the settings, and then none.
+
+    Shorter requests that would still fit are refused too: they would be a biased sample.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._prompt_tokens = self._reply_tokens = self._replies = 0
+        self._reserved_tokens = self._in_flight = 0
+        self.over = ""
+        """The option whose limit was reached; empty before that."""
+
+    def begin(self, tokens: int) -> bool:
+        """Reserve a request of `tokens` and its reply; return whether the budget allows it."""
+        reply = _FIRST_REPLY_TOKENS
+        if self._replies:
+            reply = math.ceil(self._reply_tokens / self._replies)
+        prompts = self._prompt_tokens + self._reserved_tokens + tokens
+        replies = self._reply_tokens + (self._in_flight + 1) * reply
+        config, cost = self._config, self._config.cost(prompts, replies)
+        if config.max_tokens is not None and prompts + replies > config.max_tokens:
+            self.over = self.over or f"--max-tokens {config.max_tokens}"
+        if config.max_cost is not None and cost is not None and cost > config.max_cost:
+            self.over = self.over or f"--max-cost {config.max_cost:g}"
+        if self.over:
+            return False
+        self._reserved_tokens += tokens
+        self._in_flight += 1
+        return True
+
+    def end(self, tokens: int, prompt: int = 0, reply: int = 0) -> None:
+        """Release a reservation and count the tokens used; both are 0 if no reply came."""
+        self._reserved_tokens -= tokens
+        self._in_flight -= 1
+        self._prompt_tokens += prompt
+        self._reply_tokens += reply
+        self._replies += reply > 0
 
 
 class ChatModel:

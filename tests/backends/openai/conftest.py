@@ -1,6 +1,6 @@
 import pytest
 
-from judge.backends.openai import Policy
+from judge.backends.openai.client import Policy
 from judge.records import ChatRequest
 
 

@@ -4,8 +4,7 @@ import pytest
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
-from judge.backends.openai import Capabilities
-from judge.backends.openai.chat import read_completion, recall, remember
+from judge.backends.openai.chat import Capabilities, read_completion, recall, remember
 from judge.records import ChatRequest
 
 URL = "http://h/v1"

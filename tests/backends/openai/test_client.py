@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from judge.backends.openai import Connection, Policy, Server
-from judge.backends.openai.client import Exchange
+from judge.backends.openai.client import Connection, Exchange, Policy
 from judge.backends.openai.failures import Failure
+from judge.backends.openai.server import Server
 from judge.errors import ConfigError
 from tests.chat_call import ChatCall
 from tests.replies import Answer, Hang, Says, Status, Trickle, too_many

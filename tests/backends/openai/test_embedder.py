@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.backends.openai import Connection, Policy
+from judge.backends.openai.client import Connection, Policy
 from judge.backends.openai.embedder import OpenAIEmbedder
 from judge.errors import JudgeUnavailable
 from judge.protocols import Embedder
@@ -114,7 +114,9 @@ async def test_the_deadline_is_kept(key: str, quick: Policy) -> None:
 
 
 HOPELESS: dict[str, Answer] = {
-    "can this model embed (--embedding-model)?": Status(400, {"error": "no embeddings here"}),
+    "does this model take such requests (--embedding-model)?": Status(
+        400, {"error": "no embeddings here"}
+    ),
     "is --base-url right?": Body("<html>Sign in</html>", "text/html"),
     "check --embedding-model": Status(404, {"error": "no such model"}),
     "is the server running?": Reset(),

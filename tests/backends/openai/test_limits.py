@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import read_completion
-from judge.backends.openai.client import Connection, Policy
+from judge.backends.openai.client import Connection, Pace, Policy
 from judge.backends.openai.failures import Failure
-from judge.backends.openai.limits import Pace
 from tests.chat_call import ChatCall
 from tests.replies import Answer, Body, right, too_many
 from tests.server import JudgeServer

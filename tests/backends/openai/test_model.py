@@ -8,8 +8,9 @@ import pytest
 from pydantic import JsonValue
 
 from judge.backends.fake import FakeStore
-from judge.backends.openai import Capabilities, ChatModel, Connection, Policy, sender, settle
-from judge.backends.openai.chat import recall, remember
+from judge.backends.openai.chat import Capabilities, recall, remember
+from judge.backends.openai.client import Connection, Policy
+from judge.backends.openai.model import ChatModel, sender, settle
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest
