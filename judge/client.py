@@ -229,16 +229,13 @@ class JudgeClient(AbstractContextManager["JudgeClient"]):
 
     def evaluate(self, samples: object, *, at_once: int = 16) -> list[SampleResult]:
         """Return the results of what `judge.evaluate` takes, in order."""
-
-        async def collected() -> list[SampleResult]:
-            return [each async for each in self._client.evaluate(samples, at_once=at_once)]
-
-        return self._run(collected())
+        return list(self._each(self._client.evaluate(samples, at_once=at_once)))
 
     def results(self, batch: str) -> Iterator[SampleResult]:
         """Yield the results that a batch has, in input order."""
-        results = self._client.results(batch)
+        return self._each(self._client.results(batch))
 
+    def _each(self, results: AsyncGenerator[SampleResult]) -> Iterator[SampleResult]:
         async def following() -> SampleResult | None:
             return await anext(results, None)
 

@@ -33,7 +33,7 @@ def judged(data: Path, name: str, samples: Path = QUICKSTART) -> None:
     assert judge("score", samples, "-o", data / name).code == 0
     body = samples.read_bytes()
     digest = hashlib.sha256(body).hexdigest()
-    record = BatchRecord(arrived="2026-01-01T00:00:00", sha256=digest, size=len(body))
+    record = BatchRecord(arrived="2026-01-01T00:00:00", sha256=digest)
     write_batch(data / name, record)
 
 

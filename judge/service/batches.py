@@ -86,8 +86,6 @@ class BatchRecord(Record):
     """ISO 8601, UTC."""
     sha256: str
     """Hash of the bytes that arrived."""
-    size: int
-    """Number of bytes that arrived."""
     ended: Literal["failed", "cancelled"] | None = None
     """Set where judging stops although the run is not finished."""
     problem: ProblemDetails | None = None
@@ -130,11 +128,6 @@ class Batch:
             return "queued"
         return "checking" if (self.folder / UPLOAD).exists() else "running"
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the batch is still to be judged."""
-        return self.state in OPEN
-
     def status(self, *, whole: bool = True) -> BatchStatus:
         """Return the status, with `whole` including the totals; reads the folder."""
         # Read once: this runs on a thread, and all parts must be of the same moment.
@@ -174,13 +167,14 @@ class Batch:
             stdout=asyncio.subprocess.PIPE,
             process_group=0,
         )
-        if self.worker.stdin is None or self.worker.stdout is None:
+        stdin, stdout = self.worker.stdin, self.worker.stdout
+        if stdin is None or stdout is None:
             raise RuntimeError("the worker has no pipes")
-        self.worker.stdin.write(settings)
+        stdin.write(settings)
         try:
-            problem = await self.worker.stdout.read()
+            problem = await stdout.read()
         finally:
-            self.worker.stdin.close()
+            stdin.close()
             code = await self.worker.wait()
         return code, problem
 
@@ -231,7 +225,7 @@ class Batches:
         self._metrics.states(lambda state: sum(each.state == state for each in self.all()), STATES)
         for batch in sorted(self._found(), key=lambda each: (each.record.arrived, each.id)):
             self._batches[batch.id] = batch
-            if batch.is_open:
+            if batch.state in OPEN:
                 self._begin(batch)
         return self
 
@@ -309,7 +303,7 @@ class Batches:
 
     async def cancel(self, batch: Batch, *, purge: bool) -> None:
         """Stop judging a batch, and with `purge` remove its folder."""
-        if batch.is_open:
+        if batch.state in OPEN:
             batch.end("cancelled")
         await batch.stop()
         if purge and self._batches.pop(batch.id, None) is not None:

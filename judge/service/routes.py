@@ -164,11 +164,10 @@ async def _receive(
     folder = None
     try:
         folder = batches.new_folder()
-        digest, size = hashlib.sha256(), 0
+        digest = hashlib.sha256()
         with (folder / UPLOAD).open("xb") as file:
             async for piece in request.stream():
                 digest.update(piece)
-                size += len(piece)
                 file.write(piece)
             file.flush()
             await asyncio.to_thread(os.fsync, file.fileno())
@@ -179,7 +178,6 @@ async def _receive(
             options=options,
             arrived=datetime.now(UTC).isoformat(timespec="microseconds"),
             sha256=digest.hexdigest(),
-            size=size,
         )
         batch, is_new = await batches.add(folder, id_, record)
     except OSError as error:

@@ -42,6 +42,10 @@ State = Literal["queued", "checking", "running", "finished", "failed", "cancelle
 STATES: Final[tuple[State, ...]] = get_args(State)
 OPEN: Final = frozenset({"queued", "checking", "running"})
 """The states of a batch that is still to be judged."""
+_MAX_DETAIL: Final = 300
+_SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
+_SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
+_MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
 
 
 class Message(Record):
@@ -70,6 +74,16 @@ KINDS: Final[Mapping[str, tuple[int, str, type[JudgeError]]]] = {
     "no-space": (507, "The data folder cannot be written", RunError),
 }
 """The status and the title of each problem by the end of its type, and the error of the client."""
+_NAMES: Final[Mapping[type[JudgeError], str]] = {
+    InputError: "wrong-field",
+    RunError: "conflict",
+    UsageError: "wrong-setting",
+    JudgeUnhealthy: "judge-unhealthy",
+    JudgeUnavailable: "judge-unavailable",
+    WorkerLost: "judge-unavailable",
+    JudgeError: "bug",
+}
+"""The names of the errors of the package, the special ones first."""
 
 
 class ProblemDetails(Message):
@@ -121,21 +135,6 @@ class Problem(JudgeError):
         status, title, _ = KINDS[self.name]
         fields = {"type": TYPE + self.name, "title": title, "status": status}
         return ProblemDetails(**fields, detail=str(self), request=request, **self._place)
-
-
-_MAX_DETAIL: Final = 300
-_SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
-_SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
-_MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
-_NAMES: Final[Mapping[type[JudgeError], str]] = {
-    InputError: "wrong-field",
-    RunError: "conflict",
-    UsageError: "wrong-setting",
-    JudgeUnhealthy: "judge-unhealthy",
-    JudgeUnavailable: "judge-unavailable",
-    WorkerLost: "judge-unavailable",
-    JudgeError: "bug",
-}
 
 
 def without_texts(error: InputError) -> str:
@@ -191,29 +190,22 @@ class Options(Message):
     """Judge whether the query is answered; by default as the service does."""
     context: bool | None = None
     """Judge by the chunks what `gold_answer` claims; by default as the service does."""
-    max_unscored: float | None = None
-    """Share of unscored claims over which the totals are untrusted; by default the service's."""
     fail_under: tuple[str, ...] = ()
     """Gates, `NAME=X`: the least that a score may be."""
     fail_over: tuple[str, ...] = ()
     """Gates, `NAME=X`: the most that a rate may be."""
     strict_gate: bool = False
     """Apply gates to the worse limit, where failures count against the score."""
-    expect: str | None = None
-    """The beginning of the signature that the judge must have."""
 
     def config(self, config: Config) -> Config:
         """Return the settings of the service with these options."""
-        own = {name: getattr(self, name) for name in (*ADDED, "max_unscored")}
+        own = {name: getattr(self, name) for name in ADDED}
         return with_settings(config, **{n: value for n, value in own.items() if value is not None})
 
     def gates(self, config: Config) -> Gates:
         """Return the gates; ConfigError if one is malformed, or its score is not measured."""
-        gates = Gates.read(
-            {"least": self.fail_under, "most": self.fail_over},
-            self.expect,
-            strict=self.strict_gate,
-        )
+        bounds = {"least": self.fail_under, "most": self.fail_over}
+        gates = Gates.read(bounds, strict=self.strict_gate)
         gates.check(config)
         return gates
 

@@ -158,7 +158,7 @@ def test_a_batch_is_cancelled_and_purged_and_goes_on_when_put_again(
 
 
 async def test_a_batch_put_twice_while_it_is_cancelled_is_judged_once(tmp_path: Path) -> None:
-    record = BatchRecord(arrived="2026-01-01", sha256="", size=0)
+    record = BatchRecord(arrived="2026-01-01", sha256="")
     batches = Batches(tmp_path, Config(), 0, Metrics())  # which never begins to judge
     async with batches:
         batch, _ = await batches.add(batches.new_folder(), "a", record)
