@@ -23,6 +23,7 @@ from judge.errors import (
     WorkerLost,
 )
 from judge.records import Record, Summary
+from judge.records.comparison import Side
 from judge.records.result import ADDED
 from judge.reports.gate import Gates
 from judge.text.visible import clip
@@ -204,7 +205,7 @@ class Options(Message):
 
     def gates(self, config: Config) -> Gates:
         """Return the gates; ConfigError if one is malformed, or its score is not measured."""
-        bounds = {"least": self.fail_under, "most": self.fail_over}
+        bounds: dict[Side, tuple[str, ...]] = {"least": self.fail_under, "most": self.fail_over}
         gates = Gates.read(bounds, strict=self.strict_gate)
         gates.check(config)
         return gates

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from judge import InputError
 from tests.known_scores import RATED, TEXT, rater, recipe, tool
 from tests.post_server import PostServer
 from tests.replies import Status
@@ -81,14 +80,6 @@ def test_a_step_behind_a_chain() -> None:
         assert (given["faithfulness"], given["answer"]) == (rated.score, rated.answer)
         assert given["faithfulness_comment"].split("\n")[0] == rated.says
         assert given["context"] == chunks()
-
-
-async def test_outputs_of_any_form() -> None:
-    read = ours().faithfulness_evaluator(rater(), {"answer": "said.text", "chunks": "docs[].body"})
-    outputs = {"said": {"text": RATED["half"].answer}, "docs": [{"body": TEXT}]}
-    assert (await read({"question": "?"}, outputs))["score"] == 0.5
-    with pytest.raises(InputError, match="field 'chunks': is missing"):
-        await ours().faithfulness_evaluator(rater())({"question": "?"}, {"answer": "Yes."})
 
 
 def test_the_recipe() -> None:

@@ -1,15 +1,10 @@
 """The assertion, as promptfoo calls a Python file: its interface is documented, it runs on node."""
 
 import json
-import re
-import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from judge import ConfigError, InputError
 from judge.integrations.promptfoo import get_assert
 from tests.chat_call import ChatCall
 from tests.replies import Answer, Says, Status, right, verdicts
@@ -72,39 +67,3 @@ def test_nothing_unscored_passes() -> None:
         told = get_assert("Four weeks.", {"vars": {"context": [NOTICE]}, "config": config})
         assert told["pass"]
         assert server.calls
-
-
-def test_undecided_claims_do_not_count() -> None:
-    chunks = ["The canteen opens at seven and closes at three, all year round."]
-    told = get_assert("The canteen opens at seven. It has a pool.", {"vars": {"context": chunks}})
-    assert (told["pass"], told["score"]) == (True, 1.0)
-    assert "1 of 2 claims is undecided and not counted" in told["reason"]
-    told = get_assert("It has a pool.", {"vars": {"context": chunks}})
-    assert (told["pass"], told["namedScores"].get("faithfulness")) == (False, None)
-    assert told["reason"].startswith("no score: 1 of 1 claim is undecided: words alone cannot tell")
-
-
-def test_what_is_missing_is_named() -> None:
-    with pytest.raises(InputError, match=r"vars\.context"):
-        get_assert("One.", {"vars": {"passages": [NOTICE]}})
-    with pytest.raises(ConfigError, match="no_such"):
-        get_assert("One.", {"vars": {"context": "x"}, "config": {"no_such": 1}})
-    with pytest.raises(ConfigError, match="at_least"):
-        get_assert("One.", {"vars": {"context": "x"}, "config": {"at_least": 2}})
-
-
-def test_the_recipe(tmp_path: Path) -> None:
-    """The guide's configuration and file, called as promptfoo calls them."""
-    guide = Path(__file__).parents[2] / "judge" / "integrations" / "README.md"
-    blocks = re.findall(
-        r"^```(\w+)\n(.*?)^```$", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    (config,) = (yaml.safe_load(text) for kind, text in blocks if kind == "yaml")
-    (tmp_path / "faithful.py").write_text(
-        next(text for kind, text in blocks if kind == "python" and "promptfoo" in text)
-    )
-    (test,), (assertion,) = config["tests"], config["defaultTest"]["assert"]
-    path = tmp_path / assertion["value"].removeprefix("file://")
-    given = {"vars": test["vars"], "config": assertion["config"]}
-    told = runpy.run_path(str(path))["get_assert"](test["vars"]["answer"], given)
-    assert told["pass"], told

@@ -71,20 +71,6 @@ def test_a_batch_is_the_run_folder_that_the_shell_makes(
 
 
 @pytest.mark.usefixtures("done")
-def test_context_is_an_option_of_a_batch(serving: Serving) -> None:
-    sent = serving.http.put(
-        "/v1/batches/context?context=true&fail_under=context_recall=0.5",
-        content=json.dumps(line("1", OPENS) | {"gold_answer": OPENS}),
-    )
-    assert sent.status_code == 201
-    done = serving.until("context")
-    assert done["exit_code"] == 0
-    (result,) = results(serving.data / "context")
-    assert result.context is not None
-    assert (result.context.recall, result.context.precision) == (1.0, 1.0)
-
-
-@pytest.mark.usefixtures("done")
 def test_results_are_the_lines_on_disk_from_any_of_them_on(serving: Serving) -> None:
     lines = (serving.data / "quick" / "results.jsonl").read_bytes().splitlines(keepends=True)
     for query, wanted in (("", lines), ("after=3&limit=2", lines[3:5]), ("after=99", [])):

@@ -1,9 +1,6 @@
 """The client returns what the local API returns."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,8 +17,9 @@ from judge import (
 )
 from judge.client import AsyncJudgeClient, JudgeClient
 from judge.errors import UsageError
-from judge.service.requests import response_of
 from judge.service.wire import Problem
+from tests.post_server import PostServer
+from tests.replies import Body, Reset, Status
 from tests.service_process import QUICKSTART, Serving
 
 TOKEN = "0123456789abcdef0123"  # noqa: S105  a test's
@@ -102,76 +100,28 @@ def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> 
         http.status("a")
 
 
-class Busy(BaseHTTPRequestHandler):
-    """Breaks off, then is busy, then lets through; as a proxy under load."""
-
-    asked: list[str]
-    answer: bytes
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.asked.append(self.path)
-        number = len(self.asked)
-        if number == 1:
-            self.close_connection = True
-            return
-        self.send_response({2: 429, 3: 503, 4: 200}.get(number, 418))
-        body = self.answer if number == 4 else b"<html>"
-        self.send_header("Content-Length", str(len(body)))
-        if number == 2:
-            self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-class Unhealthy(BaseHTTPRequestHandler):
-    """Answers as a service whose judge returns nothing usable."""
-
-    def do_GET(self) -> None:
-        body = response_of(Problem("judge-unhealthy", "try again later"), "1").body
-        self.send_response(503)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving_as(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def test_an_unhealthy_judge_is_the_error_of_the_local_api() -> None:
+    problem = Problem("judge-unhealthy", "try again later").details().model_dump()
     with (
-        serving_as(Unhealthy) as url,
-        JudgeClient(url, patience=0.0) as http,
+        PostServer(Status(503, problem)) as server,
+        JudgeClient(server.origin, patience=0.0) as http,
         pytest.raises(JudgeUnhealthy, match="try again later"),
     ):
-        http.status("a")
+        http.evaluate_one(Sample(qid="1", answer=""))
 
 
-def test_a_busy_server_and_a_broken_connection_are_waited_out(serving: Serving) -> None:
+def test_a_busy_server_and_a_broken_connection_are_waited_out() -> None:
+    """Break off, then be busy, then let through; as a proxy under load."""
     sample = next(read_samples(QUICKSTART))
-    with client(serving) as http:
-        result = http.evaluate_one(sample)
-    Busy.asked = []
-    Busy.answer = result.model_dump_json().encode() + b"\n"
-    with serving_as(Busy) as url, JudgeClient(url) as http:
+    (result,) = evaluate([sample])
+    busy = (Status(429, "busy", {"Retry-After": "0"}), Status(503, "busy"))
+    whole = Body(result.model_dump_json() + "\n")
+    with (
+        PostServer(Reset(), *busy, whole, Status(418, "tea")) as server,
+        JudgeClient(server.origin) as http,
+    ):
         assert http.evaluate_one(sample) == result
-        assert len(Busy.asked) == 4
+        assert len(server.posted) == 4
         with pytest.raises(JudgeUnavailable, match="answered 418, and not as judge serve does"):
             http.evaluate_one(sample)
 
