@@ -37,9 +37,8 @@ class CorrectnessStatus(StrEnum):
     NO_CLAIMS = "no_claims"
     """The reference asserts nothing: there is nothing to compare."""
     UNSCORED = "unscored"
-    """Claims, and not one verdict."""
     SCORED = "scored"
-    """At least one verdict."""
+    """At least one claim has a verdict."""
 
 
 class ComparedClaims(ClaimCounts):
@@ -124,9 +123,8 @@ class RelevanceStatus(StrEnum):
     EMPTY = "empty"
     """There is no answer, or a blank one: it answers nothing."""
     UNSCORED = "unscored"
-    """Not one part of the question has a verdict."""
     SCORED = "scored"
-    """At least one has."""
+    """At least one part of the question has a verdict."""
 
 
 class AnswerRelevance(Record):
@@ -156,10 +154,7 @@ class AnswerRelevance(Record):
 
 
 class ContextStatus(StrEnum):
-    """The status of context scores; the first in this order that holds.
-
-    Without claims the reference asserts nothing; it may say that there is no answer.
-    """
+    """The status of context scores, by the claims of the reference; the first that holds."""
 
     NO_REFERENCE = "no_reference"
     NO_CLAIMS = "no_claims"
@@ -177,8 +172,7 @@ class ContextScores(Record):
     recall_bounds: tuple[float, float] | None
     """The same with every unscored claim counted 0, then 1."""
     precision: float | None
-    """Average precision of the ranked chunks. A chunk is relevant if the verdict on a claim of the
-    reference names it as supporting."""
+    """Average precision of the ranked chunks; those that support the reference are relevant."""
     precision_bounds: tuple[float, float] | None
     """The least and the most that it can be, whichever chunks support the unscored claims."""
     of_reference: ClaimCounts
@@ -231,22 +225,15 @@ class Quadrant(Record):
     abstained: bool
     """Whether the answer claims nothing."""
     faithful: bool | None
-    """Whether it keeps to its chunks; null where it abstained, nothing in it was to be judged, or
-    failures leave it open."""
+    """Whether it keeps to its chunks; null where nothing was judged, or failures leave it open."""
     correct: bool | None
-    """Whether it agrees with its reference; null where it abstained, should have, was not compared,
-    or failures leave it open."""
+    """Whether it agrees with its reference; null where it was not compared, or that is open."""
     signature: str
     """How the answer was put here, such as `cells:4|faithful:0.8|correct:0.8|gold:exact`."""
 
     @property
     def words(self) -> tuple[QuadrantWord, ...]:
-        """The quadrant in words, as `judge show --cell` takes them.
-
-        `answerable` or `unanswerable`; of an answerable question `retrieved` or `missed`;
-        `abstained` or `answered`; of an answered one `faithful`, `unfaithful` or `unjudged`, and
-        where it is answerable `correct`, `wrong` or `uncompared`.
-        """
+        """The quadrant in words, as `judge show --cell` takes them."""
         words: list[QuadrantWord] = ["answerable" if self.answerable else "unanswerable"]
         if self.answerable:
             words.append("retrieved" if self.retrieved else "missed")
@@ -287,11 +274,7 @@ class QuadrantTable(Record):
 
 
 class Status(StrEnum):
-    """The status of an answer; the first in this order that holds.
-
-    An answer that abstains claims nothing, and says that it cannot answer. An unscored one has
-    claims, and not one verdict.
-    """
+    """The status of an answer; the first that holds. An abstaining answer claims nothing."""
 
     ABSTAINED = "abstained"
     NO_CLAIMS = "no_claims"
@@ -346,8 +329,7 @@ class SampleResult(Document):
     context: ContextScores | None = None
     """How well the chunks support the reference; null where that was not asked for."""
     cell: Quadrant | None = None
-    """The quadrant in the table of retrieval and generation; null without gold evidence
-    and context recall."""
+    """The quadrant of the answer; null without gold evidence and context recall."""
     flags: tuple[Flag, ...] = ()
     """Flags for a reviewer."""
     calls: tuple[Call, ...] = ()
@@ -364,15 +346,7 @@ class SampleResult(Document):
         return {setting: scores for setting, scores in found.items() if scores is not None}
 
     def explain(self, sample: Sample | None = None, *, lang: Lang = "en") -> str:
-        """Return the text that `judge show` prints of an answer.
-
-        Args:
-            sample: what was judged; adds the question, and the context of each quote.
-            lang: `en` or `zh`; reasons keep the answer's.
-
-        Raises:
-            ConfigError: the sample is another's, or there is no such language.
-        """
+        """Return the text that `judge show` prints; a sample adds question and quotes' context."""
         # The printing modules import the records, so that they are imported here only when called.
         text: str = import_module("judge.cli.render.answers").text_of(self, sample, lang)
         return text

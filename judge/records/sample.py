@@ -4,7 +4,7 @@ import operator
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from judge.errors import InputError
+from judge.text.visible import clip
 
 MOST_CHARACTERS: Final = 6_000_000
 """The longest answer or reference. Reading 5 MB takes up to a minute if each character is a
@@ -159,14 +160,6 @@ class Sample(Record):
         return sample
 
 
-class _SentenceInput(NamedTuple):
-    """One given sentence: its text, its span, or both; and what it cites."""
-
-    text: str | None
-    span: tuple[int, int] | None
-    citations: tuple[int | str, ...] | None
-
-
 def _placed(given: object, answer: str) -> tuple[str, list[GivenSentence]]:
     """Return an answer and its sentences; raise InputError where they do not fit."""
     field = "sentences"
@@ -175,53 +168,47 @@ def _placed(given: object, answer: str) -> tuple[str, list[GivenSentence]]:
     if len(given) > MOST_SENTENCES:
         what = f"has {len(given):,} sentences, of which at most {MOST_SENTENCES:,} are read"
         raise InputError(f"{what}; split the answer", field=field)
-    sentences = [_read(each, f"{field}[{number}]") for number, each in enumerate(given)]
+    entries: list[Any] = [{"text": each} if isinstance(each, str) else each for each in given]
     if not answer.strip():
-        answer = " ".join(each.text for each in sentences if each.text)
-        sentences = [s if s.text is None else s._replace(span=None) for s in sentences]
+        # A given place would be one in another answer.
+        entries = [{**each, "start": None} if _text_of(each) else each for each in entries]
+        answer = " ".join(filter(None, map(_text_of, entries)))
     placed, at = list[GivenSentence](), 0
-    for number, each in enumerate(sentences):
-        start, end = (at, at) if each.text == "" else _span(each, answer, at, f"{field}[{number}]")
+    for number, entry in enumerate(entries):
+        start, end = _span(entry, answer, at, f"{field}[{number}]")
+        citations = _citations(dict(entry).get("citations"), f"{field}[{number}].citations")
         cut = answer[start:end]
         if text := cut.strip():
             first = start + len(cut) - len(cut.lstrip())
             at = first + len(text)
-            placed.append(GivenSentence(start=first, end=at, citations=each.citations))
+            placed.append(GivenSentence(start=first, end=at, citations=citations))
     if answer.strip() and not placed:
         what = "holds no sentence, and the answer is not empty"
         raise InputError(f"{what}; leave it out to have the answer split", field=field)
     return answer, placed
 
 
-def _read(given: object, where: str) -> _SentenceInput:
-    if isinstance(given, GivenSentence):
-        return _SentenceInput(None, (given.start, given.end), given.citations)
-    fields = {"text": given} if isinstance(given, str) else given
-    needed = "a text, or an object with text, or with start and end,"
-    if not isinstance(fields, Mapping):
-        raise unfit(given, needed, where)
-    text, start, end = fields.get("text"), fields.get("start"), fields.get("end")
-    span = (start, end) if type(start) is type(end) is int else None
-    if span is None and not isinstance(text, str):
-        raise unfit(given, needed, where)
-    citations = _citations(fields.get("citations"), f"{where}.citations")
-    return _SentenceInput(text.strip() if isinstance(text, str) else None, span, citations)
+def _text_of(sentence: object) -> str | None:
+    text = sentence.get("text") if isinstance(sentence, Mapping) else None
+    return text.strip() if isinstance(text, str) else None
 
 
-def _span(sentence: _SentenceInput, answer: str, at: int, where: str) -> tuple[int, int]:
+def _span(sentence: object, answer: str, at: int, where: str) -> tuple[int, int]:
     """Return the span of a sentence in the answer, searching its text from character `at` on."""
-    if sentence.span is None:
-        text = sentence.text or ""
-        start = answer.find(text, at)
-        if start < 0:
-            what = f"is not in the answer from character {at} on: {text[:_SHOWN]!r}"
-            raise InputError(f"{what}; give the exact texts in their order", field=where)
-        return start, start + len(text)
-    start, end = sentence.span
-    if not at <= start <= end <= len(answer):
+    fields = dict(sentence) if isinstance(sentence, Mapping | GivenSentence) else {}
+    start, end, text = fields.get("start"), fields.get("end"), _text_of(sentence)
+    if isinstance(start, int) and isinstance(end, int):
+        if at <= start <= end <= len(answer):
+            return start, end
         what = f"is [{start}, {end}], not within [{at}, {len(answer)}]"
         raise InputError(f"{what}, the rest of the answer there; correct it", field=where)
-    return start, end
+    if text is None:
+        raise unfit(sentence, "a text, or an object with text, or with start and end,", where)
+    start = answer.find(text, at)
+    if start < 0:
+        what = f"is not in the answer from character {at} on: {text[:_SHOWN]!r}"
+        raise InputError(f"{what}; give the exact texts in their order", field=where)
+    return start, start + len(text)
 
 
 def _citations(given: object, where: str) -> tuple[int | str, ...] | None:
@@ -230,14 +217,12 @@ def _citations(given: object, where: str) -> tuple[int | str, ...] | None:
     if not isinstance(given, list | tuple | Mapping):  # of a mapping the keys: id to confidence
         raise unfit(given, "a list of positions in the chunks, from 0, or of ids", where)
     for number, each in enumerate(given):
-        if isinstance(each, bool) or not isinstance(each, int | str):
+        if type(each) not in {int, str}:
             raise unfit(each, "a position from 0, or an id,", f"{where}[{number}]")
     return tuple(given)
 
 
 def unfit(value: object, needed: str, field: str) -> InputError:
     """Return the error of a value of the wrong type, with the beginning of the value."""
-    shown = repr(value)
-    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
     kind = _KINDS.get(type(value), f"a {type(value).__name__}")
-    return InputError(f"is {kind}, {shown}; {needed} is needed", field=field)
+    return InputError(f"is {kind}, {clip(repr(value), _SHOWN)}; {needed} is needed", field=field)

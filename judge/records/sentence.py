@@ -51,10 +51,7 @@ class CitationStatus(StrEnum):
 
 
 class Citation(Record):
-    """One cited chunk. `[1, 2]` and `[1-2]` are two citations that share a marker.
-
-    A listed citation has no marker in the text: its span is empty, at the end of its sentence.
-    """
+    """One cited chunk. A listed citation has an empty span, at the end of its sentence."""
 
     sentence: int
     """Index of the sentence the marker belongs to."""
@@ -98,11 +95,9 @@ class FlagName(StrEnum):
     UNJUDGED_TEXT = "unjudged_text"
     """Words of the answer are outside the given sentences and were not judged."""
     UNMATCHED_MARKER = "unmatched_marker"
-    """A bracket of the answer looks like a citation, and matches no chunk id. Equal ones have one
-    flag; behind the first 20, one flag counts the others."""
+    """A bracket looks like a citation, and matches no chunk id; from the 21st on, their count."""
     CITATIONS_CUT = "citations_cut"
-    """The answer has too many brackets or citations; those behind the first 100,000 brackets
-    or 50,000 citations were not read."""
+    """Of the answer, only the first 100,000 brackets or 50,000 citations were read."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
 
@@ -115,8 +110,7 @@ class Flag(Record):
     sentence: int | None = None
     """Index of the sentence; null where it concerns the whole sample."""
     detail: str = ""
-    """The ids of chunks, joined by `; `, with the amounts of those that conflict; the number of
-    characters that were not judged; or a marker of the answer."""
+    """Ids of chunks, joined by `; `; a number of characters; or a marker of the answer."""
 
 
 class Support(StrEnum):

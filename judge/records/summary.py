@@ -117,8 +117,7 @@ class GateResult(Record):
 class JudgedTotals(Record):
     """The counts that all totals of a run have. A null score was measured on nothing, never 0.
 
-    Claims are those of the answers, of both texts for correctness, and of the references for
-    context. For answer relevance they are questions.
+    Claims are of answers, references (context) or both (correctness); for relevance, questions.
     """
 
     signatures: dict[str, int]
@@ -159,8 +158,7 @@ class CorrectnessTotals(ClaimTotals):
     recall_overall_bounds: CorpusBounds | None = None
     """The bounds of `recall_overall`."""
     f1: CorpusScore | None
-    """F1 over the answers that have precision and recall. Pooled: of pooled precision and
-    recall."""
+    """F1 over the answers that have precision and recall; pooled as `f1_overall`."""
     f1_bounds: CorpusBounds | None
     """The bounds of `f1`."""
     precision: CorpusScore | None
@@ -264,10 +262,7 @@ class Spent(Record):
 
 
 class Summary(Spent, ClaimTotals, Document):
-    """Corpus totals, with what all calls took, those of earlier sessions included.
-
-    All bounds count all failures 0, then 1.
-    """
+    """Corpus totals, and what all calls took. Bounds count all failures 0, then 1."""
 
     answers: int
     """All answers."""
@@ -300,11 +295,9 @@ class Summary(Spent, ClaimTotals, Document):
     faithfulness_with_fallback: CorpusScore | None = None
     """Fallback verdicts counted in; null where nothing fell back."""
     faithfulness_with_fallback_bounds: CorpusBounds | None = None
-    """The same with all claims that no judge decided counted 0, then 1; null where nothing fell
-    back."""
+    """The bounds of `faithfulness_with_fallback`; null where nothing fell back."""
     hallucination_rate: CorpusScore | None = None
-    """Share of the answers with any claim labelled `none` or `contradicted`, over the answers for
-    which no failure leaves this open."""
+    """Share of the answers with a claim `none` or `contradicted`, where no failure hides that."""
     hallucination_rate_bounds: CorpusBounds | None = None
     """The bounds of `hallucination_rate`."""
     hallucination_rate_strict: CorpusScore | None = None
