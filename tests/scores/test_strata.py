@@ -34,38 +34,44 @@ def simple(
     )
 
 
-def test_two_strata_worked_by_hand() -> None:
-    found = corrected_mean([simple(90, 90, [0, 0, -1]), simple(10, 5, [-0.5, 0.5])])
-    assert found is not None
-    # W .9 and .1; mean f 1 and .5; mean of y - f is -1/3 and 0.
-    assert found.mean == pytest.approx(0.9 * (1 - 1 / 3) + 0.1 * 0.5)
-    # s² of y - f is 1/3 and 1/2.
-    variance = 0.81 * (1 - 3 / 90) * (1 / 3) / 3 + 0.01 * (1 - 2 / 10) * (1 / 2) / 2
-    assert variance == pytest.approx(0.089)
-    assert found.standard_error == pytest.approx(math.sqrt(0.089))
-
-
-def test_leaving_out_worked_by_hand() -> None:
+UNLIKE = StratumSample(
+    weight=100,
+    predicted=20,
+    counted=100,
+    span=BOTH,
+    weights=np.array([10.0, 10.0, 20.0]),
+    probabilities=np.full(3, 0.1),
+    errors=np.array([0.0, 0.0, 1.0]),
+    shifts=np.zeros(3),
+)
+# Strata; the mean and its variance, by hand.
+BY_HAND = [
+    # W .9 and .1; mean f 1 and .5; mean of y - f is -1/3 and 0; s² of y - f is 1/3 and 1/2.
+    (
+        [simple(90, 90, [0, 0, -1]), simple(10, 5, [-0.5, 0.5])],
+        0.9 * (1 - 1 / 3) + 0.1 * 0.5,
+        0.81 * (1 - 3 / 90) * (1 / 3) / 3 + 0.01 * (1 - 2 / 10) * (1 / 2) / 2,
+    ),
     # Eight claims; the judge counts six of them, four full. Of four drawn a person agrees with one,
     # finds that one of the full asserts nothing, and that two which the judge left out assert
-    # something, one of them supported.
-    h = replace(simple(8, 4, [0, -1, 0, 1], shifts=[0, -1, 1, 1]), counted=6)
-    found = corrected_mean([h])
-    assert found is not None
-    # (4 + 8 · 0) / (6 + 8 · 1/4).
-    assert found.mean == pytest.approx(0.5)
-    # error - shift / 2 is 0, -.5, -.5, .5, its squared deviations add up to .6875.
-    assert found.standard_error == pytest.approx(math.sqrt((1 - 4 / 8) * (0.6875 / 3) / 4))
+    # something, one of them supported: (4 + 8 · 0) / (6 + 8 · 1/4). error - shift / 2 is 0, -.5,
+    # -.5, .5, its squared deviations add up to .6875.
+    (
+        [replace(simple(8, 4, [0, -1, 0, 1], shifts=[0, -1, 1, 1]), counted=6)],
+        0.5,
+        (1 - 4 / 8) * (0.6875 / 3) / 4,
+    ),
+    # Unlike probabilities: 3/2 · .9 · (5² + 5² + 10²) / 40².
+    ([UNLIKE], 0.2 + 20 / 40, 1.5 * 0.9 * 150 / 1600),
+]
 
 
-def test_unlike_probabilities_worked_by_hand() -> None:
-    weights, errors = np.array([10.0, 10.0, 20.0]), np.array([0.0, 0.0, 1.0])
-    h = StratumSample(100, 20, 100, BOTH, weights, np.full(3, 0.1), errors, np.zeros(3))
-    found = corrected_mean([h])
+@pytest.mark.parametrize(("strata", "mean", "variance"), BY_HAND)
+def test_means_by_hand(strata: list[StratumSample], mean: float, variance: float) -> None:
+    found = corrected_mean(strata)
     assert found is not None
-    assert found.mean == pytest.approx(0.2 + 20 / 40)
-    # 3/2 · .9 · (5² + 5² + 10²) / 40².
-    assert found.standard_error == pytest.approx(math.sqrt(1.5 * 0.9 * 150 / 1600))
+    assert found.mean == pytest.approx(mean)
+    assert found.standard_error == pytest.approx(math.sqrt(variance))
 
 
 def test_the_limits_of_one_kind_of_error_are_wilson_s_over_the_labels_it_is_worth() -> None:
