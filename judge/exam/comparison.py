@@ -10,7 +10,7 @@ from judge.exam.records import ExamComparison, ExamReport, ExamRow, PairedRates
 from judge.exam.scores import on_right_side
 from judge.inputs.runs import read_document
 from judge.review.coefficients import mcnemar
-from judge.scores.differences import holm, share_limits
+from judge.scores.intervals import holm, share_limits
 from judge.signature import parts_apart
 
 _ALPHA: Final = 0.05

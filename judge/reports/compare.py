@@ -32,7 +32,7 @@ from judge.reports.gate import (
     measured,
 )
 from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures
-from judge.scores.differences import holm, paired, share_limits
+from judge.scores.intervals import holm, paired, share_limits
 from judge.signature import Signature, parts_apart
 
 WITHOUT: Final = ""

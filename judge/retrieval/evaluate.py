@@ -25,8 +25,7 @@ from judge.retrieval.records import (
     RunsReport,
 )
 from judge.retrieval.worst import WorstQueries
-from judge.scores.differences import paired
-from judge.scores.intervals import StreamedMeans
+from judge.scores.intervals import StreamedMeans, paired
 from judge.signature import Signature
 from judge.text.visible import plural
 
@@ -358,7 +357,7 @@ def _differences(
             np.array([queries[qid].values[column] for qid in both]) for queries in (own, first)
         )
         defined = ~(np.isnan(values) | np.isnan(others))
-        found = paired(values[defined] - others[defined])
+        found = paired((values[defined] - others[defined]).tolist())
         if found is None:
             yield name, None
             continue

@@ -33,8 +33,7 @@ from judge.review.records import (
     Share,
     Stratum,
 )
-from judge.scores.differences import holm
-from judge.scores.intervals import Observation, weighted_share
+from judge.scores.intervals import Observation, holm, weighted_share
 from judge.scores.strata import Corrected, StratumSample, corrected_mean
 
 FULL: Final = "full"
