@@ -92,8 +92,7 @@ class Profile(Record):
     graded: bool | None
     """Whether a query has two different grades above 0; null without gold."""
     share: dict[str, float]
-    """The share of samples, 0 to 1, with a nonempty `query`, `answer`, `gold_answer`, `gold`,
-    `chunks`, `retrieved` (or `chunks`), and `citations` in the answer."""
+    """The share of samples, 0 to 1, that contain each of `PARTS`."""
     fitting: dict[str, int]
     """The number of samples that have everything a family of measures needs, by family."""
 
@@ -285,12 +284,7 @@ def recommend_measures(samples: object, wishes: Wishes | None = None) -> Advice:
 
 
 def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profile:
-    """Count what the samples contain, and how many contain what each family needs.
-
-    Raises:
-        InputError: there is no sample, or gold contradicts itself.
-        ConfigError: more is ranked or relevant for one query than `corpus_size`.
-    """
+    """Count what the samples contain, and how many contain what each family needs."""
     families = advice_table().family
     parts, fitting = Counter[str](), Counter[str]()
     # The number of queries by number of chunks.
@@ -430,10 +424,7 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
 def _advised(
     rules: Collection[AdviceRule], cutoffs: Mapping[str, int], highest: int | None
 ) -> Iterator[AdvisedMeasure]:
-    """Yield the measures of each role, as the last rule that names any for the role says.
-
-    A cut-off over `highest` becomes that, and a measure that is then named twice is yielded once.
-    """
+    """Yield the measures of each role, as the last rule that names any for the role says."""
     names = set[str]()
     for role in get_args(Role):
         stated = [rule for rule in rules if getattr(rule, role) is not None]

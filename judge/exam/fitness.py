@@ -51,13 +51,8 @@ _MIN_TRAPS: Final = 5
 def fitness(totals: ExamTotals, max_unscored: float, unasked: int = 0) -> Fitness:
     """Return the fitness of a judge: the lowest level that any threshold allows.
 
-    With few items the intervals are wide, and the judge is unfit for lack of evidence. Sentences
-    that similarity left undecided are no failures.
-
-    Args:
-        totals: the totals of the exam.
-        max_unscored: the largest share of sentences without a verdict that is trusted.
-        unasked: the number of sentences for which no budget was left.
+    With few items the intervals are wide, and the judge is unfit for lack of evidence. Undecided
+    sentences are no failures, and for `unasked` ones no budget was left.
     """
     unscored, whole = sum(totals.unscored.values()), totals.sentences
     failed = unscored - totals.unscored.get(UnscoredReason.UNDECIDED, 0)

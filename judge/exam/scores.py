@@ -20,11 +20,7 @@ _TRAPS: Final = frozenset({Support.PARTIAL, Support.NONE, Support.CONTRADICTED})
 
 
 def grade(item: ExamItem, result: SampleResult) -> tuple[ExamRow, ...]:
-    """Return a row for each labelled sentence that was judged, matched by its offsets.
-
-    Sentences that this version does not take for claims are left out. The verdict of a fallback
-    counts as no verdict.
-    """
+    """Return a row for each labelled claim, matched by its offsets; a fallback is no verdict."""
     found = {(sentence.start, sentence.end): sentence for sentence in result.sentences}
     rows = []
     for label in item.labels:
@@ -68,13 +64,10 @@ def _row(
 
 
 def count(rows: Sequence[ExamRow], items: int, lost: int) -> ExamTotals:
-    """Return the totals of at least one row.
-
-    A sentence without a verdict is not right; the confusion table counts it as `unscored`.
+    """Return the totals of at least one row. A sentence without a verdict is not right.
 
     Intervals are Wilson's over the effective number of sentences, because those of one item share
-    its chunks (`weighted_share`). They cover the choice of items, and not that these are harder
-    than a user's own answers.
+    its chunks. They cover the choice of items, which are harder than a user's own answers.
     """
     pairs = [(row.gold, str(row.label or UNSCORED)) for row in rows if row.gold is not None]
     labels = [label for label in Support if any(gold is label for gold, _ in pairs)]

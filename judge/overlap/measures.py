@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
 Language = Literal["zh", "other"]
-"""The language of a gold answer, by its script. `zh` is measured by character, `other` is every
-language with spaces between words, such as English."""
+"""The script of a gold answer: `zh` is measured by character, `other` by word."""
 
 BleuCounts = Counter[str]
 """The counts that BLEU is computed from: `answers`, their tokens (`length`), the tokens of their
@@ -30,8 +29,7 @@ references have too (`right1` …). Counts of one tokenizer can be added."""
 TOKENIZERS: Final[dict[Language, str]] = {"zh": "zh", "other": "13a"}
 """sacrebleu's tokenizer for each language."""
 MOST_CELLS: Final = 4_000_000
-"""The largest product of the two token counts for which a longest common subsequence is computed:
-two texts of 2,000 tokens take half a second for ROUGE-L."""
+"""The largest product of two token counts for which ROUGE-L is computed, in half a second."""
 
 _ORDERS: Final = (1, 2, 3, 4)
 _COUNTED: Final = ("rouge1", "rouge2")

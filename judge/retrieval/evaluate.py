@@ -145,15 +145,7 @@ def measure_queries(
 ) -> RankingReport:
     """Return the report on queries, which are read once and not kept.
 
-    Args:
-        queries: rankings with their gold.
-        rules: of the measures.
-        order: how the rankings were ordered, `given` or by `score`; part of the signature.
-        most: the number of worst queries in the report.
-        each: receives the measures of each query, in order.
-
-    Raises:
-        InputError: there is nothing to measure by.
+    `order` says how the rankings were ordered, `given` or by `score`; it is part of the signature.
     """
     means, worst = StreamedMeans(mean_names(rules)), WorstQueries(rules.ks[-1], most)
     statuses: dict[QueryStatus, int] = dict.fromkeys(get_args(QueryStatus), 0)
@@ -313,9 +305,6 @@ def compare_runs(
         order: how the rankings were ordered, `given` or by `score`.
         most: the number of worst queries in the report.
         each: receives the measures of each query.
-
-    Raises:
-        InputError: a run has nothing to measure by.
     """
     rules = rules or RankRules()
     compared: list[ComparedRun] = []

@@ -74,15 +74,7 @@ def run_queries(
 
     A run is ordered by score, equal scores by id, both descending. So does trec_eval, which holds
     scores in single precision, where more of them are equal, and compares ids by their bytes; for
-    UTF-8 that is the order of code points (D54).
-
-    Args:
-        qrels: relevance by document id by qid.
-        run: scores by document id by qid.
-        rules: of the measures.
-
-    Raises:
-        InputError: a score is NaN, or a grade is too large for the gain.
+    UTF-8 that is the order of code points (D54). `qrels` is relevance by document id by qid.
     """
     for qid, scores in run.items():
         yield _run_query(qid, scores, qrels.get(qid), rules)

@@ -363,10 +363,7 @@ def as_stratum(part: Claims, names: tuple[StratumName, ...], drawn: int) -> Stra
 
 
 def merge(groups: Sequence[StratumGroup], total: int) -> list[StratumGroup]:
-    """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims.
-
-    Empty groups are left out. `total`, the size of the draw, bounds the number of groups.
-    """
+    """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims."""
     merged = [group for group in groups if group.units]
     most = max(1, total // FLOOR)
     while len(merged) > 1 and (len(merged) > most or min(g.units for g in merged) < FLOOR):

@@ -259,14 +259,10 @@ def write_sheet(path: str | Path, rows: Iterable[Cells], columns: Sequence[str])
 
 
 def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[SheetRow]:
-    """Yield the rows of a CSV or XLSX file that are not blank.
+    """Yield the rows of a CSV or XLSX file that are not blank; raise InputError if it is no sheet.
 
     Rows and columns may be in any order, among others, with headers in either language. CSV may be
     UTF-8 or GB18030, with commas, semicolons or tabs. Cells come restored and `legible`.
-
-    Raises:
-        InputError: the file cannot be read, lacks one of the first two columns, or has a column
-            twice.
     """
     path = Path(path)
     try:
