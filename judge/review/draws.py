@@ -65,6 +65,7 @@ FLOOR: Final = 5
 """The fewest claims drawn from a stratum; a smaller stratum is merged with its neighbour."""
 
 _STRATA: Final = tuple(StratumName)
+_SPREADS: Final = np.array([SPREAD[name] for name in _STRATA])
 _NEAR_LOG_ODDS: Final = 1.0
 """The distance from the threshold within which a score is doubtful: .71 to .95 for .87."""
 _EDGE: Final = 1e-9
@@ -105,16 +106,6 @@ class DrawnClaim(NamedTuple):
     stratum: int
     """The position of its stratum among the strata of the draw."""
     probability: float
-
-
-class StratumGroup(NamedTuple):
-    """Strata that are drawn from as one."""
-
-    names: tuple[StratumName, ...]
-    units: int
-    weight: float
-    spread: float
-    """The expected standard deviation of the judge's error."""
 
 
 class SheetDraw(NamedTuple):
@@ -221,23 +212,21 @@ def _rows(
 def drawn_sentences(
     draw: str, result: SampleResult, drawn: Iterable[DrawnClaim]
 ) -> list[DrawnSentence]:
-    """Return the sentences that were drawn from one answer."""
-    found = claims(result)
-    by_sentence = {each.sentence: each for each in drawn}
+    """Return the sentences that were drawn from one answer, in their order."""
+    found = {claim.sentence: claim for claim in claims(result)}
     return [
         DrawnSentence(
-            review_id=review_id(draw, result.qid, claim.sentence),
+            review_id=review_id(draw, result.qid, each.sentence),
             qid=result.qid,
-            sentence=claim.sentence,
-            text=result.sentences[claim.sentence].text,
-            stratum=item.stratum,
-            probability=item.probability,
-            weight=answer_weight(found),
-            outcome=claim.outcome,
-            flags=tuple(flag for flag in result.flags if flag.sentence == claim.sentence),
+            sentence=each.sentence,
+            text=result.sentences[each.sentence].text,
+            stratum=each.stratum,
+            probability=each.probability,
+            weight=answer_weight(list(found.values())),
+            outcome=found[each.sentence].outcome,
+            flags=tuple(flag for flag in result.flags if flag.sentence == each.sentence),
         )
-        for claim in found
-        if (item := by_sentence.get(claim.sentence))
+        for each in sorted(drawn, key=lambda each: each.sentence)
     ]
 
 
@@ -330,75 +319,65 @@ def support_weight(outcome: Outcome, *, strict: bool) -> float:
 
 def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[DrawnClaim]]:
     """Return the strata of a draw of `size` claims, and the claims that are drawn."""
-    groups = []
-    for place, name in enumerate(_STRATA):
-        weights = found["weight"][found["stratum"] == place]
-        groups.append(StratumGroup((name,), len(weights), float(weights.sum()), SPREAD[name]))
+    parts = _merged([found[found["stratum"] == place] for place in range(len(_STRATA))], size)
+    pulls = [float((part["weight"] * _SPREADS[part["stratum"]]).sum()) for part in parts]
     strata: list[Stratum] = []
     drawn: list[DrawnClaim] = []
-    groups = merge(groups, size)
-    for number, (group, share) in enumerate(zip(groups, allocate(groups, size), strict=True)):
-        places = [_STRATA.index(name) for name in group.names]
-        part = found[np.isin(found["stratum"], places)]
-        strata.append(as_stratum(part, group.names, share))
+    shares = allocate(list(map(len, parts)), pulls, size)
+    for number, (part, share) in enumerate(zip(parts, shares, strict=True)):
+        weights = part["weight"]
+        stratum = Stratum(
+            names=tuple(_STRATA[place] for place in np.unique(part["stratum"])),
+            units=len(part),
+            drawn=share,
+            weight=float(weights.sum()),
+            counted=float((weights * part["counted"]).sum()),
+            faithfulness=float((weights * part["faithfulness"]).sum()),
+            faithfulness_strict=float((weights * part["strict"]).sum()),
+            span=_span(part, "faithfulness"),
+            span_strict=_span(part, "strict"),
+        )
+        strata.append(stratum)
         for row, probability in _sample(part, share):
             drawn.append(DrawnClaim(int(row["answer"]), int(row["sentence"]), number, probability))
     return tuple(strata), drawn
 
 
-def as_stratum(part: Claims, names: tuple[StratumName, ...], drawn: int) -> Stratum:
-    """Return the record of a stratum that has these claims, `drawn` of which are drawn."""
-    weights = part["weight"]
-    return Stratum(
-        names=names,
-        units=len(part),
-        drawn=drawn,
-        weight=float(weights.sum()),
-        counted=float((weights * part["counted"]).sum()),
-        faithfulness=float((weights * part["faithfulness"]).sum()),
-        faithfulness_strict=float((weights * part["strict"]).sum()),
-        span=_span(part, "faithfulness"),
-        span_strict=_span(part, "strict"),
-    )
+def _merged(parts: Iterable[Claims], total: int) -> list[Claims]:
+    """Merge the smallest part with its smaller neighbour until each has `FLOOR` claims.
 
-
-def merge(groups: Sequence[StratumGroup], total: int) -> list[StratumGroup]:
-    """Merge the smallest group with its smaller neighbour until each has `FLOOR` claims."""
-    merged = [group for group in groups if group.units]
+    Empty parts are left out. `total`, the size of the draw, bounds the number of parts.
+    """
+    merged = [part for part in parts if len(part)]
     most = max(1, total // FLOOR)
-    while len(merged) > 1 and (len(merged) > most or min(g.units for g in merged) < FLOOR):
-        least = min(range(len(merged)), key=lambda k: merged[k].units)
+    while len(merged) > 1 and (len(merged) > most or min(map(len, merged)) < FLOOR):
+        least = min(range(len(merged)), key=lambda k: len(merged[k]))
         beside = [k for k in (least - 1, least + 1) if 0 <= k < len(merged)]
-        first, second = sorted((least, min(beside, key=lambda k: merged[k].units)))
-        a, b = merged[first], merged[second]
-        weight = a.weight + b.weight
-        spread = (a.spread * a.weight + b.spread * b.weight) / weight if weight else a.spread
-        both = StratumGroup(a.names + b.names, a.units + b.units, weight, spread)
-        merged[first : second + 1] = [both]
+        first, second = sorted((least, min(beside, key=lambda k: len(merged[k]))))
+        merged[first : second + 1] = [np.concatenate(merged[first : second + 1])]
     return merged
 
 
-def allocate(groups: Sequence[StratumGroup], total: int) -> list[int]:
-    """Return the number of claims to draw from each group, proportional to weight times spread.
+def allocate(units: Sequence[int], pulls: Sequence[float], total: int) -> list[int]:
+    """Return the number of claims to draw from each stratum, proportional to its pull.
 
-    Each group gives at least `FLOOR` claims if it has them and `total` allows; what a group that is
-    drawn whole cannot give is shared by the others. The numbers add up to `total`, or to all claims
-    if there are fewer.
+    A stratum's pull is its weight times its spread, and `units` are its claims. Each gives at least
+    `FLOOR` claims if it has them and `total` allows; what a stratum that is drawn whole cannot give
+    is shared by the others. The numbers add up to `total`, or to all claims if there are fewer.
 
     Source: J. Neyman (1934), J. R. Stat. Soc. 97, 558-606.
 
-    >>> allocate([StratumGroup((), 900, 900, 0.2), StratumGroup((), 100, 100, 0.4)], 55)
+    >>> allocate([900, 100], [180.0, 40.0], 55)
     [45, 10]
     """
-    total = min(total, sum(group.units for group in groups))
-    floors = [min(FLOOR, group.units, total // max(1, len(groups))) for group in groups]
-    pulls = [group.weight * group.spread for group in groups]
+    total = min(total, sum(units))
+    floors = [min(FLOOR, count, total // len(units)) for count in units]
     if not any(pulls):
-        pulls = [float(group.units) for group in groups]
+        pulls = units
 
     def shares(scale: float) -> list[float]:
-        bounds = zip(pulls, floors, groups, strict=True)
-        return [min(group.units, max(least, scale * pull)) for pull, least, group in bounds]
+        bounds = zip(units, floors, pulls, strict=True)
+        return [min(most, max(least, scale * pull)) for most, least, pull in bounds]
 
     low, high = 0.0, 1.0
     while sum(shares(high)) < total and high < _MAX_SCALE:
@@ -408,13 +387,13 @@ def allocate(groups: Sequence[StratumGroup], total: int) -> list[int]:
         low, high = (middle, high) if sum(shares(middle)) < total else (low, middle)
     found = shares(high)
     # The largest remainders are rounded up first.
-    units = [math.floor(share + 1e-9) for share in found]
-    order = sorted(range(len(groups)), key=lambda k: units[k] - found[k])
-    while sum(units) < total:
+    drawn = [math.floor(share + 1e-9) for share in found]
+    order = sorted(range(len(units)), key=lambda k: drawn[k] - found[k])
+    while sum(drawn) < total:
         for k in order:
-            if sum(units) < total and units[k] < groups[k].units:
-                units[k] += 1
-    return units
+            if sum(drawn) < total and drawn[k] < units[k]:
+                drawn[k] += 1
+    return drawn
 
 
 def _sample(part: Claims, share: int) -> list[tuple[np.void, float]]:
