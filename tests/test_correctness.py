@@ -25,6 +25,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
+from tests import present
 
 CHUNKS = (
     Chunk(chunk_id="hr#1", text="Employees get 15 days of paid leave a year."),
@@ -48,16 +49,12 @@ async def scored(
 async def compared(
     sample: Sample, comparing: Judge, judge: Judge | None = None, rules: Rules | None = None
 ) -> Correctness:
-    found = (await scored(sample, comparing, judge, rules)).correctness
-    assert found is not None
-    return found
+    return present((await scored(sample, comparing, judge, rules)).correctness)
 
 
 def similarity() -> Judge:
     """What compares where no language model does."""
-    comparing = alone(Config(correctness=True), offline(Config())).correctness
-    assert comparing is not None
-    return comparing
+    return present(alone(Config(correctness=True), offline(Config())).correctness)
 
 
 LEAVE = Sample(
@@ -81,8 +78,7 @@ async def test_correctness_is_the_same_judge_with_the_evidence_swapped(sample: S
     """Full, partial, none: precision .5; full, none: recall .5; by hand."""
     judge, comparing = FakeJudge({}, "chunks"), Scripted("FPN", "FN")
     result = await scored(sample, comparing, judge)
-    found = result.correctness
-    assert found is not None
+    found = present(result.correctness)
     assert found.status is CorrectnessStatus.SCORED
     assert (found.precision, found.recall, found.f1) == (0.5, 0.5, 0.5)
     assert [each.index for each in found.answer] == [0, 1, 2]

@@ -22,6 +22,7 @@ from judge import (
 )
 from judge.inputs.runs import read_record, read_summary
 from judge.records import AnswerRelevance, RelevanceTotals
+from tests import present
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
@@ -76,14 +77,11 @@ QUESTIONS: Final = [
 
 
 def relevance_of(result: SampleResult) -> AnswerRelevance:
-    assert result.answer_relevance is not None
-    return result.answer_relevance
+    return present(result.answer_relevance)
 
 
 def relevance_totals(run: Path) -> RelevanceTotals:
-    totals = read_summary(run).answer_relevance
-    assert totals is not None
-    return totals
+    return present(read_summary(run).answer_relevance)
 
 
 def test_parts_of_questions_are_weighed_and_nothing_is_asked_twice(place: Path) -> None:
@@ -112,11 +110,9 @@ def test_parts_of_questions_are_weighed_and_nothing_is_asked_twice(place: Path) 
             assert all(query[part.start : part.end] == part.text for part in own.parts)
             assert "relevance-v1@960423c8" in own.signature
     totals = relevance_totals(place / "first")
-    assert totals.relevance is not None
-    assert totals.relevance_overall is not None
-    assert totals.relevance.macro == pytest.approx(0.6)
-    assert totals.relevance_overall.macro == pytest.approx(3 / 7)
-    assert (totals.relevance.answers, totals.relevance_overall.answers) == (5, 7)
+    relevance, overall = present(totals.relevance), present(totals.relevance_overall)
+    assert (relevance.macro, overall.macro) == pytest.approx((0.6, 3 / 7))
+    assert (relevance.answers, overall.answers) == (5, 7)
     rows = {row["qid"]: row["answer_relevance"] for row in to_rows(results(place / "first"))}
     assert (rows["0"], rows["5"]) == (0.5, None)
 
@@ -135,11 +131,10 @@ def test_failures_have_bounds_gates_and_an_exit_code(place: Path) -> None:
         strict = score("strict", server, *gate, "--max-unscored", 1, "--strict-gate")
     assert (ran.code, loose.code, strict.code) == (3, 0, 1)
     totals = relevance_totals(place / "run")
-    assert totals.relevance_bounds is not None
-    assert (totals.relevance_bounds.low, totals.relevance_bounds.high) == (5 / 8, 1.0)
+    bounds, relevance = present(totals.relevance_bounds), present(totals.relevance)
+    assert (bounds.low, bounds.high) == (5 / 8, 1.0)
     assert (totals.untrusted, totals.unscored_share, totals.asked) == (True, 3 / 8, 8)
-    assert totals.relevance is not None
-    assert (totals.relevance.macro, totals.relevance.answers) == (1.0, 5)
+    assert (relevance.macro, relevance.answers) == (1.0, 5)
 
 
 def test_quotes_of_the_answer_are_checked(place: Path) -> None:
@@ -231,20 +226,16 @@ def test_references_are_judged_by_the_chunks_in_one_more_call(place: Path) -> No
         assert server.calls == 7 + 5 + 1
     for run in ("first", "again"):
         for (gold, recall, precision), result in zip(REFERENCES, results(place / run), strict=True):
-            assert result.context is not None
-            assert result.context.recall == pytest.approx(recall), gold
-            assert result.context.precision == pytest.approx(precision), gold
-    totals = read_summary(place / "first").context
-    assert totals is not None
-    recalled, precise = totals.context_recall, totals.context_precision
-    assert recalled is not None
-    assert precise is not None
+            context = present(result.context)
+            assert context.recall == pytest.approx(recall), gold
+            assert context.precision == pytest.approx(precision), gold
+    totals = present(read_summary(place / "first").context)
+    recalled, precise = present(totals.context_recall), present(totals.context_precision)
     assert recalled.macro == pytest.approx((0.5 + 1 + 0 + 1) / 4)
     assert precise.macro == pytest.approx((0.5 + 5 / 6 + 0 + 0.5) / 4)
     assert (recalled.answers, recalled.items) == (4, 6)
-    limits, other = totals.context_recall_bounds, totals.context_precision_bounds
-    assert limits is not None
-    assert other is not None
+    limits = present(totals.context_recall_bounds)
+    other = present(totals.context_precision_bounds)
     assert (limits.low, limits.high) == pytest.approx((2.5 / 5, 3.5 / 5))
     assert (other.low, other.high) == pytest.approx(((11 / 6) / 5, (11 / 6 + 1) / 5))
     assert totals.statuses == {"no_reference": 1, "no_claims": 1, "unscored": 1, "scored": 4}
@@ -302,8 +293,8 @@ def read_comparison(call: ChatCall) -> Answer:
 
 def check_known(run: list[SampleResult]) -> None:
     for row, result in zip(KNOWN, run, strict=True):
-        precision, recall, found = row["known_precision"], row["known_recall"], result.correctness
-        assert found is not None
+        found = present(result.correctness)
+        precision, recall = row["known_precision"], row["known_recall"]
         assert (result.qid, found.precision, found.recall) == (row["qid"], precision, recall)
         f1 = None
         if precision is not None:
@@ -331,11 +322,10 @@ def test_a_language_model_finds_it_in_a_call_each_way(place: Path) -> None:
     shown = [call.chunks for call in server.requests if compares(call)]
     texts = [[row[name]] for row in COMPARED for name in ("answer", "gold_answer")]
     assert sorted(shown) == sorted(texts)
-    record, totals = read_record(place / "first"), read_summary(place / "first").correctness
-    assert record.correctness is not None
-    assert "|prompt:correctness-v1@7fc63cac|" in record.correctness
+    record = read_record(place / "first")
+    totals = present(read_summary(place / "first").correctness)
+    assert "|prompt:correctness-v1@7fc63cac|" in present(record.correctness)
     assert "|prompt:faithfulness-v" in record.signature
-    assert totals is not None
     assert totals.statuses[CorrectnessStatus.ABSTAINED] == len(KNOWN) - len(COMPARED)
 
 
@@ -346,8 +336,7 @@ def test_failed_comparisons_stay_open(place: Path, *, fallback: bool) -> None:
         options = () if fallback else ("--no-fallback",)
         assert score("run", server, "--correctness", *options).code == 3
     for result in results(place / "run")[: len(COMPARED)]:
-        found = result.correctness
-        assert found is not None
+        found = present(result.correctness)
         assert (result.scores.unscored, found.status) == (0, CorrectnessStatus.UNSCORED)
         assert (found.precision, found.recall, found.f1) == (None, None, None)
         assert found.f1_bounds == (0.0, 1.0)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from judge import Config, UnscoredReason
 from judge.backends.openai.model import Budget
 from judge.inputs.runs import read_summary
+from tests import present
 from tests.commands import judge, line, write
 from tests.server import JudgeServer
 
@@ -39,10 +40,8 @@ def test_tokens_run_out(samples: Path, server: JudgeServer) -> None:
     assert summary.unscored == {UnscoredReason.BUDGET: ANSWERS - calls}
     assert not summary.untrusted
     assert summary.fallen_back == 0, "a decision is no failure to be made up for"
-    assert summary.faithfulness is not None
-    assert summary.faithfulness_bounds is not None
-    assert summary.faithfulness.answers == calls
-    low = summary.faithfulness_bounds.low
+    assert present(summary.faithfulness).answers == calls
+    low = present(summary.faithfulness_bounds).low
     assert low == pytest.approx(calls / ANSWERS), "what was not asked is missing, not right"
     assert judge(*words, "--force", "--max-tokens", 1).code == 4
     assert judge(*words, "--force").code == 0
@@ -56,9 +55,8 @@ def test_money_runs_out(samples: Path, server: JudgeServer) -> None:
     assert read_summary(Path("whole")).cost == pytest.approx(cost)
     words = (*server.words, *prices, "--no-cache")
     ran = judge("score", samples, "-o", "run", *words, "--max-cost", cost / 2)
-    found = read_summary(Path("run")).cost
+    found = present(read_summary(Path("run")).cost)
     assert ran.code == 4
-    assert found is not None
     assert cost / 4 < found <= cost / 2
     # Held against the bounds, which count what was not asked, the gate fails; that says less.
     gates = ("--fail-under", "faithfulness=0.9", "--strict-gate", "--force")

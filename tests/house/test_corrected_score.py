@@ -18,7 +18,7 @@ from judge.review.draws import claims_of_run, divide, drawn_sentences
 from judge.review.records import CorrectedScore, Draw, StratumName
 from judge.scores.answer import aggregate
 from judge.scores.totals import summarize
-from tests import comparisons, draws, review_runs
+from tests import comparisons, draws, present, review_runs
 
 pytestmark = pytest.mark.alone  # simulations
 
@@ -126,8 +126,7 @@ def test_the_corrected_score_and_its_interval_hold_and_the_raw_score_does_not(
     assert 0.90 <= share_held(found, truth) <= 0.99
     assert all(0 <= each.low <= each.corrected <= each.high <= 1 for each in found)
     error = check_unbiased(found, truth)
-    raw = population.summary.faithfulness
-    assert raw is not None
+    raw = present(population.summary.faithfulness)
     assert {each.raw for each in found} == {raw.macro}
     assert raw.macro - truth > 10 * error
     # More answers would only make the raw score surer of itself.

@@ -6,6 +6,7 @@ from pathlib import Path
 from judge import SampleResult, Verdict
 from judge.inputs.runs import read_summary
 from judge.records import FlagName
+from tests import present
 from tests.chat_call import ChatCall
 from tests.commands import judge, line, results, write
 from tests.replies import Answer, Says, Script, packed, right, verdict
@@ -89,8 +90,7 @@ def test_the_majority_decides(place: Path) -> None:
             score(server, "--repeat", many, "--no-cache", "--no-fallback", "--force", code=None)
             sent = [each for each in server.requests if not (each.is_probe or each.again)]
         if many == 3:
-            repeats = read_summary(place / "run").repeats
-            assert repeats is not None
+            repeats = present(read_summary(place / "run").repeats)
             # By hand, of the rows with three words whose first is doubtful: one only changed.
             counts = (repeats.asked_again, repeats.compared, repeats.flipped, repeats.changed)
             assert (counts, repeats.failed) == ((5, 5, 4, 1), {"malformed": 1})

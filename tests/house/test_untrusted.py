@@ -9,7 +9,8 @@ import pytest
 
 from judge import SampleResult, Status, Summary, Verdict
 from judge.inputs.runs import read_summary
-from judge.records import SUPPORT_WEIGHT, CorpusScore, SentenceResult, Unscored
+from judge.records import SUPPORT_WEIGHT, SentenceResult, Unscored
+from tests import present
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
 from tests.faults import CRASHED
@@ -49,11 +50,6 @@ def score(script: Script, samples: Path, name: str, *more: object) -> Ran:
         return judge("score", samples, "-o", samples.with_name(name), *server.words, *more)
 
 
-def macro(score: CorpusScore | None) -> float:
-    assert score is not None
-    return score.macro
-
-
 def weight(sentence: SentenceResult) -> float:
     assert isinstance(sentence.outcome, Verdict)
     return SUPPORT_WEIGHT[sentence.outcome.support]
@@ -72,9 +68,7 @@ def check_scores(summary: Summary, clean: list[SampleResult], broken: list[Sampl
         [[weight(each) for each in result.sentences] for result in clean],
         mask=[[failed(each) for each in result.sentences] for result in broken],
     )
-    faithfulness, bounds = summary.faithfulness, summary.faithfulness_bounds
-    assert faithfulness is not None
-    assert bounds is not None
+    faithfulness, bounds = present(summary.faithfulness), present(summary.faithfulness_bounds)
     assert faithfulness.answers == weights.mean(axis=1).count()
     assert faithfulness.items == summary.judged == weights.count()
     assert faithfulness.macro == pytest.approx(weights.mean(axis=1).mean(), abs=1e-12)
@@ -119,8 +113,9 @@ def test_a_tenth_of_the_calls_fails(samples: Path, *, fallback: bool) -> None:
         assert with_fallback is None
         return
     everything = [mean(weight(s) for s in result.sentences) for result in broken]
-    assert macro(with_fallback) == pytest.approx(mean(everything), abs=1e-12)
-    assert macro(with_fallback) != macro(summary.faithfulness)
+    macro = present(with_fallback).macro
+    assert macro == pytest.approx(mean(everything), abs=1e-12)
+    assert macro != present(summary.faithfulness).macro
 
 
 def test_a_run_of_failures_alone_has_no_score(samples: Path) -> None:
@@ -128,8 +123,7 @@ def test_a_run_of_failures_alone_has_no_score(samples: Path) -> None:
     assert ran.code == 3
     summary = read_summary(samples.with_name("run"))
     assert summary.faithfulness is None
-    bounds = summary.faithfulness_bounds
-    assert bounds is not None
+    bounds = present(summary.faithfulness_bounds)
     assert (bounds.low, bounds.high, bounds.answers) == (0, 1, ANSWERS)
     assert summary.faithfulness_with_fallback is not None
     assert summary.statuses[Status.UNSCORED] == ANSWERS

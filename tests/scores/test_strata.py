@@ -8,6 +8,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from judge.scores.strata import StratumSample, corrected_mean
+from tests import present
 
 Floats = npt.NDArray[np.float64]
 BOTH = (-1.0, 1.0)
@@ -68,15 +69,13 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("strata", "mean", "variance"), BY_HAND)
 def test_means_by_hand(strata: list[StratumSample], mean: float, variance: float) -> None:
-    found = corrected_mean(strata)
-    assert found is not None
+    found = present(corrected_mean(strata))
     assert found.mean == pytest.approx(mean)
     assert found.standard_error == pytest.approx(math.sqrt(variance))
 
 
 def test_the_limits_of_one_kind_of_error_are_wilson_s_over_the_labels_it_is_worth() -> None:
-    found = corrected_mean([simple(100, 0, [0, 0, 1, 0], span=(0, 1))])
-    assert found is not None
+    found = present(corrected_mean([simple(100, 0, [0, 0, 1, 0], span=(0, 1))]))
     # A mean of 1/4 with variance .96 · .25 / 4 is worth .1875 / .06 = 3.125 labels.
     limits = proportion_confint(0.25 * 3.125, 3.125, method="wilson")
     assert found[1:3] == pytest.approx(limits, abs=1e-9)
@@ -85,12 +84,10 @@ def test_the_limits_of_one_kind_of_error_are_wilson_s_over_the_labels_it_is_wort
 
 def test_where_no_error_was_seen_there_may_be_some() -> None:
     none = [0.0] * 9
-    found = corrected_mean([simple(10**9, 10**9, none, span=(-1, 0))])
-    assert found is not None
+    found = present(corrected_mean([simple(10**9, 10**9, none, span=(-1, 0))]))
     # (1 - p)¹⁰ = 1/20.
     assert found == pytest.approx((1.0, 0.05**0.1, 1.0, 0.0))
-    both = corrected_mean([simple(10**9, 0.5e9, none, span=(-0.5, 0.5))])
-    assert both is not None
+    both = present(corrected_mean([simple(10**9, 0.5e9, none, span=(-0.5, 0.5))]))
     p = 1 - 0.05**0.1
     assert both == pytest.approx((0.5, 0.5 - p / 2, 0.5 + p / 2, 0.0))
 
@@ -98,8 +95,7 @@ def test_where_no_error_was_seen_there_may_be_some() -> None:
 def test_equal_errors_are_not_certainty() -> None:
     for n, error in product(range(5, 40), [-1 / 3, -0.2, -0.1, -2 / 3]):
         # One claim of three is wrong in every answer drawn; thirds do not add up exactly.
-        found = corrected_mean([simple(1000, 1000, [error] * n, span=(-1, 0))])
-        assert found is not None
+        found = present(corrected_mean([simple(1000, 1000, [error] * n, span=(-1, 0))]))
         assert found.mean == pytest.approx(1 + error)
         assert found.low < found.mean - 0.02
         assert found.high > found.mean + 0.02
@@ -116,8 +112,7 @@ def test_a_uniform_draw_is_prediction_powered_inference() -> None:
         # Labelled and unlabelled share nothing: drawn from what has no end.
         endless = np.full(n, 1e-300)
         h = replace(simple(units, float(unlabelled.sum()), y - f), probabilities=endless)
-        found = corrected_mean([h])
-        assert found is not None
+        found = present(corrected_mean([h]))
         assert 0 < found.mean < 1
         assert found.mean == pytest.approx(unlabelled.mean() + (y - f).mean(), abs=1e-9)
         assert found.standard_error == pytest.approx(math.sqrt((y - f).var(ddof=1) / n), abs=1e-9)
@@ -126,10 +121,8 @@ def test_a_uniform_draw_is_prediction_powered_inference() -> None:
 def test_nothing_seen_in_half_of_a_small_stratum() -> None:
     # 10 of 20 were looked at and none was wrong: with K wrong ones that has the chance ½^K or less,
     # and ½^K = .05 at K = 4.32; that is less than 1 - .05^(1/11).
-    found = corrected_mean([simple(20, 20, [0] * 10, span=(-1, 0))])
-    assert found is not None
+    found = present(corrected_mean([simple(20, 20, [0] * 10, span=(-1, 0))]))
     assert 1 - found.low == pytest.approx(math.log(20) / math.log(2) / 20)
     assert found.high == found.mean == 1
-    found = corrected_mean([simple(10_000, 10_000, [0] * 10, span=(-1, 0))])
-    assert found is not None
+    found = present(corrected_mean([simple(10_000, 10_000, [0] * 10, span=(-1, 0))]))
     assert 1 - found.low == pytest.approx(1 - 0.05 ** (1 / 11))

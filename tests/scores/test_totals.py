@@ -26,6 +26,7 @@ from judge.records import (
 from judge.scores.answer import aggregate, answer_relevance, is_beside, with_outcomes
 from judge.scores.intervals import mean_limits
 from judge.scores.totals import summarize
+from tests import present
 from tests.comparisons import (
     MARKS,
     answer,
@@ -205,9 +206,7 @@ def test_calls_and_flags_are_added_up_and_the_cache_costs_nothing() -> None:
 
 
 def totals(*results: SampleResult) -> CorrectnessTotals:
-    made = summarize(results).correctness
-    assert made is not None
-    return made
+    return present(summarize(results).correctness)
 
 
 def test_correctness_is_averaged_over_answers_and_pooled_over_the_claims_of_all() -> None:
@@ -271,8 +270,7 @@ def test_what_has_no_correctness_is_counted_and_in_no_mean() -> None:
 
 def test_the_table_of_quadrants() -> None:
     gold = [WRONG, None, GOOD, MISSED, WRONG, CAUTIOUS, HONEST, OPEN]
-    found = summarize(answer("", gold=each) for each in gold).breakdown
-    assert found is not None
+    found = present(summarize(answer("", gold=each) for each in gold).breakdown)
     assert [(" ".join(cell.words), cell.half, cell.answers) for cell in found.cells] == [
         ("answerable retrieved answered faithful correct", "neither", 1),
         ("answerable retrieved answered faithful wrong", "generation", 2),
@@ -309,9 +307,7 @@ def asked(marks: str) -> SampleResult:
 
 
 def relevance_totals(*rows: str) -> RelevanceTotals:
-    found = summarize(map(asked, rows)).answer_relevance
-    assert found is not None
-    return found
+    return present(summarize(map(asked, rows)).answer_relevance)
 
 
 def test_an_answer_has_the_mean_weight_of_the_parts() -> None:
@@ -356,8 +352,7 @@ def test_who_rightly_abstains_has_no_zero() -> None:
     for answerable, marks, expected in ((True, "a", 0.0), (False, "a", None), (False, "f", 1.0)):
         cell = HONEST.model_copy(update={"answerable": answerable})
         placed = asked(marks).model_copy(update={"cell": cell})
-        found = summarize([placed]).answer_relevance
-        assert found is not None
+        found = present(summarize([placed]).answer_relevance)
         overall = found.relevance_overall
         assert (overall.macro if overall else None) == expected
 
