@@ -3,7 +3,7 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -232,10 +232,14 @@ def _differences(
     slices = defaultdict[str, list[tuple[_Answer, _Answer]]](list)
     for one, two in pairs.values() if by is not None else ():
         slices[one.slice].append((one, two))
-    tables = {
-        value: _scores(slices[value], sides)
-        for value in sorted(slices, key=lambda value: (-len(slices[value]), value))
+    values = sorted(slices, key=lambda value: (-len(slices[value]), value))
+    columns = list(enumerate(sides.items()))
+    by_score = {
+        name: _corrected({value: _difference(column, slices[value], side) for value in values})
+        for column, (name, side) in columns
     }
+    answers = list(pairs.values())
+    scores = {name: _difference(column, answers, side) for column, (name, side) in columns}
     changed = [
         AnswerChange(qid=qid, first=one.values[0], value=two.values[0])
         for qid, (one, two) in pairs.items()
@@ -250,8 +254,10 @@ def _differences(
         only_first=len(apart["only_first"]),
         reworded=len(apart["reworded"]),
         qids={kind: tuple(qids[:_MAX_LISTED]) for kind, qids in apart.items()},
-        scores=_corrected(_scores(list(pairs.values()), sides)),
-        slices=_corrected_down(tables, sides),
+        scores=_corrected(scores),
+        slices={
+            value: {name: found[value] for name, found in by_score.items()} for value in values
+        },
         changed=len(changed),
         worst=tuple(changed[:most]),
     )
@@ -263,14 +269,6 @@ def _gain(change: AnswerChange, side: Side) -> float:
         return math.inf
     gain = change.value - change.first
     return gain if side == "least" else -gain
-
-
-def _scores(
-    pairs: Sequence[tuple[_Answer, _Answer]], sides: Mapping[str, Side]
-) -> dict[str, ScoreDifference | None]:
-    return {
-        name: _difference(column, pairs, side) for column, (name, side) in enumerate(sides.items())
-    }
 
 
 def _difference(
@@ -316,20 +314,10 @@ def _difference(
 def _corrected(
     scores: Mapping[str, ScoreDifference | None],
 ) -> dict[str, ScoreDifference | None]:
-    """Correct each p for the number of scores in which anything differs."""
+    """Correct each p for the number of scores, or of slices, in which anything differs."""
     differing = {n: each.p for n, each in scores.items() if each and each.better + each.worse}
     corrected = dict(zip(differing, holm(list(differing.values())), strict=True))
     return {
         name: each and each.model_copy(update={"p_holm": corrected.get(name, each.p)})
         for name, each in scores.items()
     }
-
-
-def _corrected_down(
-    tables: Mapping[str, Mapping[str, ScoreDifference | None]], names: Iterable[str]
-) -> dict[str, dict[str, ScoreDifference | None]]:
-    """Correct the p of each score for the number of slices."""
-    columns = {
-        name: _corrected({value: table[name] for value, table in tables.items()}) for name in names
-    }
-    return {value: {name: columns[name][value] for name in columns} for value in tables}

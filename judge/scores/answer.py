@@ -246,14 +246,7 @@ def with_outcomes(
 ) -> tuple[SentenceResult, ...]:
     """Return each sentence with its outcome; sentences without an outcome are no claims."""
     return tuple(
-        SentenceResult(
-            index=each.index,
-            start=each.start,
-            end=each.end,
-            text=each.text,
-            kind=each.kind,
-            outcome=outcomes.get(each.index) or Excluded(),
-        )
+        SentenceResult(**dict(each), outcome=outcomes.get(each.index) or Excluded())
         for each in sentences
     )
 
