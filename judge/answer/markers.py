@@ -199,11 +199,14 @@ def _form(text: str, pair: _Pair, ends: Mapping[int, int]) -> tuple[Form, int]:
 
 
 def _is_index(text: str, pair: _Pair) -> bool:
-    """Return whether a bracket is an index: `arr[0]`, `my_list[3]`; not in `CO2[1]`."""
+    """Return whether a bracket is an index: `arr[0]`, `my_list[3]`, `x[1]`; not in `CO2[1]`."""
     start = pair.start
     name = _name(text, start)
     if not name or name[0].isdigit():
         return False
+    if len(name) == 1:
+        # The s of "company's" and the g of "e.g" are no variables; the C of "vitamin C" neither.
+        return name.islower() and text[start - 2 : start - 1] not in {"'", "’", ".", "-"}
     return (
         "_" in name
         or _ARRAY.fullmatch(name) is not None

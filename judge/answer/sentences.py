@@ -15,7 +15,7 @@ from judge.text.fold import CJK_CHAR
 from judge.text.patterns import lazy_pattern
 from judge.text.words import abbreviations
 
-EDITION: Final = 8
+EDITION: Final = 7
 """The version of the rules for sentences and their kinds, part of every signature."""
 
 
@@ -340,6 +340,7 @@ class _Boundary(NamedTuple):
 
 _FULL_WIDTH = re.compile("[。！？｡]")
 _GOES_ON = tuple("，、：；,:;)）》」』”’】]-–—～~·%％")
+_BELOW_ZERO = re.compile(r"[-–]\d")
 _TITLE = ("》", "〉")
 _OPENERS = tuple('“「『"‘《（(【[')
 _SPEECH = re.compile(
@@ -374,7 +375,7 @@ def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
     following = text[end]
     if not stop:
         return bool(_NEXT_ITEM.match(text, end))
-    if following in _GOES_ON:
+    if following in _GOES_ON and not _BELOW_ZERO.match(text, end):
         return False
     if close.strip("*_`"):
         return close[-1] in _STOPS or _ends_behind_closing(text, candidate)
@@ -412,16 +413,17 @@ def _ends_latin(boundary: _Boundary, punkt: Callable[[], Container[int]]) -> boo
     """Return whether a sentence of Latin script ends at a candidate within the text.
 
     `punkt` returns the places where Punkt ends sentences. It is called only if the words around the
-    stop do not decide. Without white space a sentence ends only between a marker and a capital:
-    "big.[1]It".
+    stop do not decide. Without white space a sentence ends only between a marker and a capital
+    ("big.[1]It"), and before CJK text unless the stop follows a digit.
     """
     start, end, stop, close = boundary.candidate
     following = boundary.text[end]
     if _leads_in(boundary):
         return False
     if not following.isspace():
-        begins = following.isalpha() and not following.islower()
-        return begins and bool(MARKER.search(boundary.text[start:end]))
+        if MARKER.search(boundary.text[start:end]):
+            return following.isalpha() and not following.islower()
+        return bool(CJK_CHAR.match(following)) and not boundary.text[start - 1 : start].isdigit()
     next_word = _NEXT_WORD.match(boundary.behind)
     word = next_word[1] if next_word else ""
     lower = word[:1].islower()
