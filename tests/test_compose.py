@@ -44,26 +44,14 @@ async def test_the_signature_names_all_settings_that_change_scores(
 
     usual = await signature()
     assert "|n:16|w:24000|" in usual
-    for same in (
-        {"concurrency": 1},
-        {"rpm": 5, "tpm": 9_000},
-        {"timeout": 5},
-        {"deadline": 5},
-        {"cache": True},
-    ):
-        assert await signature(**same) == usual
-    others = (
-        {"model": "m"},
-        {"prompt": "v1"},
-        {"sentences_per_call": 2},
-        {"max_evidence_tokens": 900},
-    )
-    assert len({usual, *[await signature(**other) for other in others]}) == 5
+    same = {"concurrency": 1, "rpm": 5, "tpm": 9_000, "timeout": 5, "deadline": 5, "cache": True}
+    assert await signature(**same) == usual
+    others = {"model": "m", "prompt": "v1", "sentences_per_call": 2, "max_evidence_tokens": 900}
+    assert len({usual, *[await signature(**{name: others[name]}) for name in others]}) == 5
     alone = offline(Config()).signature
     assert offline(Config(prior=0.5)).signature != alone
-    assert (
-        offline(Config(concurrency=1, seed=9, max_unscored=0.5, review_rate=1)).signature == alone
-    )
+    unsigned = Config(concurrency=1, seed=9, max_unscored=0.5, review_rate=1)
+    assert offline(unsigned).signature == alone
 
 
 async def test_embeddings_of_the_server_judge_similarity(server: JudgeServer) -> None:

@@ -49,25 +49,6 @@ async def scored(answer: str, judge: Judge, rules: Rules | None = None) -> Sampl
     return await evaluate_sample(sample, judge, rules or Rules())
 
 
-async def test_the_worked_example() -> None:
-    """Full, partial, none, and a timeout: the numbers stand in the design."""
-    judge = FakeJudge(
-        {
-            "Leave is paid.": FULL,
-            "Leave is long.": verdict(Support.PARTIAL),
-            "Leave is blue.": verdict(Support.NONE),
-            "Leave is short.": TIMEOUT,
-        }
-    )
-    result = await scored("Leave is paid. Leave is long. Leave is blue. Leave is short.", judge)
-    scores = result.scores
-    assert scores.faithfulness == pytest.approx(0.5)
-    assert scores.faithfulness_strict == pytest.approx(1 / 3)
-    assert scores.faithfulness_bounds == pytest.approx((0.375, 0.625))
-    assert result.sentences[3].outcome == TIMEOUT
-    assert scores.unsupported == (1, 2)
-
-
 async def test_citations_quotes_and_kinds_of_one_answer() -> None:
     first = "Employees get 15 days a year [hr#1]."
     second = "Unused leave lapses in June [hr#1][9]."

@@ -40,6 +40,8 @@ WRONG: dict[tuple[str, ...], tuple[str, str]] = {
     ("score",): ("'SAMPLES'", "judge score --help"),
     ("score", ""): ("is empty", "judge score --help"),
     ("prompts", "show", "a", "too\nmany"): ("extra argument", "judge prompts show --help"),
+    # An exam measures faithfulness alone.
+    ("exam", "--context"): ("--context", "judge exam --help"),
     ("review", "nope"): ("'nope'", "judge review --help"),
     ("nope",): ("'nope'", "judge --help"),
     ("show", "no\x1b[31mwhere"): ("no␛[31mwhere", ""),

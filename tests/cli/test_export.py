@@ -8,7 +8,7 @@ import pytest
 
 from judge import Run, to_rows
 from judge.inputs.runs import RESULTS
-from tests.commands import judge, refused
+from tests.commands import judge, line, refused, write
 
 FILES = ["x.csv", "x.jsonl", "x.parquet"]
 HOSTILE = "=HYPERLINK(1) was paid; =1+1 was owed."
@@ -18,17 +18,11 @@ HOSTILE = "=HYPERLINK(1) was paid; =1+1 was owed."
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("export")
     rows = [
-        {
-            "qid": "一",
-            "answer": "退款需要七天[1]。\n谢谢！",
-            "chunks": ["退款需要七天。"],
-            "team": "a",
-        },
-        {"qid": "=2", "answer": HOSTILE, "chunks": ["\x1b[2J"]},
-        {"qid": "3", "answer": "", "chunks": []},
+        line("一", "退款需要七天[1]。\n谢谢！", ["退款需要七天。"]) | {"team": "a"},
+        line("=2", HOSTILE, ["\x1b[2J"]),
+        line("3", "", []),
     ]
-    source = folder / "in.jsonl"
-    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    source = write(folder / "in.jsonl", rows)
     assert judge("score", source, "-o", folder / "run").code == 0
     return folder / "run"
 

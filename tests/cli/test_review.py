@@ -1,12 +1,10 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from judge.inputs.runs import hold
 from judge.review.records import Agreement
-from judge.review.sheet import COLUMNS
-from tests.commands import judge
+from tests.commands import judge, line, write
 from tests.review_runs import cells, fill, score
 
 ANSWERS = [["supported", "unsupported", "partial"]] * 6 + [["supported_doubtful"]] * 6
@@ -16,14 +14,6 @@ ANSWERS = [["supported", "unsupported", "partial"]] * 6 + [["supported_doubtful"
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return score(tmp_path, ANSWERS)
-
-
-def test_the_sheet_does_not_show_the_verdicts(run: Path, tmp_path: Path) -> None:
-    assert judge("review", "draw", run, "-o", tmp_path / "blind.csv").code == 0
-    rows = cells(tmp_path / "blind.csv")
-    assert tuple(rows[0]) == COLUMNS
-    assert all(row["human_support"] == "" for row in rows)
-    assert f"▶{rows[0]['sentence']}◀" in rows[0]["answer"]
 
 
 def test_several_reviewers_share_rows(run: Path, tmp_path: Path) -> None:
@@ -72,25 +62,17 @@ def test_what_cannot_be_drawn_is_told_and_nothing_is_written_over(
     assert before == {path: path.read_bytes() for path in before}
 
 
-def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    line = {
-        "qid": "1",
-        "answer": "It opens at seven.",
-        "chunks": [{"chunk_id": "a", "text": "It opens at seven."}],
-    }
-    (tmp_path / "in.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    assert judge("score", "in.jsonl", "-o", "run").code == 0
-    assert judge("review", "draw", "run", "-o", "review.csv").code == 0
-    fill(tmp_path / "review.csv", "full")
+def test_a_new_run_discards_what_came_of_the_old_and_keeps_what_people_said(place: Path) -> None:
+    write(place / "in.jsonl", [line("1", "The canteen opens at seven.")])
+    for step in ("score in.jsonl -o run", "review draw run -o review.csv"):
+        assert judge(*step.split()).code == 0
+    fill(Path("review.csv"), "full")
     assert judge("review", "import", "run", "review.csv").code == 0
-    assert (tmp_path / "run" / "agreement.json").exists()
+    made = {path.name for path in Path("run").glob("agreement.*")}
+    assert made == {"agreement.json", "agreement.html"}
     assert judge("score", "in.jsonl", "-o", "run", "--force").code == 0
-    assert not (tmp_path / "run" / "agreement.json").exists()
-    assert not (tmp_path / "run" / "agreement.html").exists()
-    assert len(list((tmp_path / "run" / "review").glob("*.labels.jsonl"))) == 1
+    assert not list(Path("run").glob("agreement.*"))
+    assert len(list(Path("run", "review").glob("*.labels.jsonl"))) == 1
 
 
 def test_a_run_being_written_is_left_alone(run: Path, tmp_path: Path) -> None:

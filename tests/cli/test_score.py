@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.inputs.runs import origins, read_record, read_results, read_summary
-from tests.commands import CHUNKS, judge, line, refused, results, write
+from tests.commands import CHUNKS, judge, line, results, write
 from tests.server import JudgeServer, refused_url
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -32,39 +32,6 @@ def test_the_quickstart_and_other_spellings_of_the_input(tmp_path: Path) -> None
         assert ran.code == 0, ran.err
     assert len(list(read_results(tmp_path / QUICKSTART.name))) == 16
     assert read_summary(tmp_path / QUICKSTART.name).unscored.keys() <= {"undecided"}
-
-
-def test_a_folder_that_is_somebody_elses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.tex").write_text("keep")
-    for words in (["thesis"], ["thesis", "--force"], [""]):
-        refused(judge("score", few, "-o", *words))
-    for name in ("wrong_types.jsonl", "duplicate_qid.jsonl"):
-        refused(judge("score", FIXTURES / name))
-    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")}
-    assert found == {"thesis", "thesis/chapter.tex"}
-
-
-@pytest.mark.no_cover
-def test_a_finished_run_is_refused_and_a_damaged_one_gone_on_with(
-    tmp_path: Path, few: Path
-) -> None:
-    run = tmp_path / "run"
-    assert judge("score", few, "-o", run).code == 0
-    refused(judge("score", few, "-o", run))
-    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
-    for force in ([], ["--force"]):
-        begun = json.loads((run / "run.json").read_bytes()) | {"finished": None}
-        (run / "run.json").write_text(json.dumps(begun), encoding="utf-8")
-        (run / "results.jsonl").write_bytes(b"".join([*lines[:2], b"{", *lines[2:4]]))
-        ran = judge("score", few, "-o", run, "--fail-under", "coverage=0.1", *force)
-        assert (ran.code, "line 3" in ran.err) == (0, True)
-        assert (run / "results.jsonl").read_bytes() == b"".join(lines)
-        assert [gate.name for gate in read_summary(run).gates] == ["coverage"]
-    assert judge("score", few, "-o", run, "--force").code == 0
 
 
 def test_the_folder_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from judge.cli.render.agreement import print_agreement
 from judge.cli.render.answers import print_answer
 from judge.cli.render.totals import print_totals
 from judge.cli.terminal import Page
@@ -35,6 +36,8 @@ from judge.reports.worst import Highlights
 from judge.scores.answer import aggregate
 from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
+from tests.pages.agreements import HOSTILE as HOSTILE_LABELS
+from tests.pages.agreements import SIMILARITY, of_run
 from tests.terminal_page import paged
 
 Piece = tuple[str, JudgeOutcome | Excluded]
@@ -185,3 +188,13 @@ def test_what_is_copied_is_never_cut_or_broken() -> None:
     assert lines[-3].endswith(str(folder))
     assert lines[-2].endswith(f"judge show '{folder}'")
     assert lines[-1].endswith(f"judge show '{folder}' --worst 20")
+
+
+def test_hostile_disagreements_steer_nothing() -> None:
+    summary = of_run(SIMILARITY)
+    for width in (80, 30):
+        text = paged(lambda page: print_agreement(HOSTILE_LABELS, summary, Path(), page), width)
+        assert not set(text) & (STEERING | set("\u2066\x00\ud800"))
+        shown = [line for line in text.splitlines() if line.startswith("  judge ")]
+        assert len(shown) == 2
+        assert all(cell_len(line) <= width for line in shown)
