@@ -87,17 +87,6 @@ async def test_missing_double_and_unknown_ids_are_requested_again() -> None:
     assert [reply.sentences for reply in judgment.replies] == [(0,), (1, 2)]
 
 
-async def test_a_sentence_is_missing_after_three_replies() -> None:
-    model = FakeModel([saying(("s1", "full"))])
-    judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
-    assert fates(judgment) == ["full", "missing"]
-    assert [ids(chat) for chat in model.requests] == [["s1", "s2"], ["s2"], ["s2"]]
-    assert len(judgment.replies) == 1
-    outcome = judgment.outcomes[1]
-    assert isinstance(outcome, Unscored)
-    assert outcome.detail == "s2: no verdict in 3 replies"
-
-
 async def test_a_faulty_reply_is_asked_again_once_with_its_fault() -> None:
     for bad, fault in {
         saying(("s1", "maybe"), ("s2", "full")): "s1: support should be 'full', ",
@@ -132,14 +121,6 @@ async def test_a_cut_reply_is_requested_in_halves_and_ignored() -> None:
     ]
     assert [reply.sentences for reply in judgment.replies] == [(0, 1), (2,), (3, 4)]
     assert [call.reply_tokens for call in judgment.calls if call.model == "m"] == [7, 7]
-
-
-async def test_one_sentence_cut_alone_is_truncated() -> None:
-    model = FakeModel([lambda chat: finished(right(chat), "length")])
-    judgment = await PromptedJudge(model, PROMPT, max_reply_tokens=64).judge(asked(2))
-    assert fates(judgment) == ["truncated"] * 2
-    assert [chat.max_tokens for chat in model.requests] == [64] * 3
-    assert judgment.replies == ()
 
 
 def thinking(least: int) -> Callable[[ChatRequest], ChatReply | str]:
@@ -192,14 +173,6 @@ async def test_a_longer_limit_that_the_server_refuses_is_not_asked_for_again() -
     model = FakeModel([script])
     assert fates(await PromptedJudge(model, PROMPT).judge(asked(2))) == ["full"] * 2
     assert [chat.max_tokens for chat in model.requests] == [912, 8192, 712, 712]
-
-
-async def test_a_refused_or_filtered_reply_is_not_asked_again() -> None:
-    for finish, reason in {"refusal": "refused", "content_filter": "content_filter"}.items():
-        model = FakeModel([finished(saying(("s1", "full"), ("s2", "full")), finish)])
-        judgment = await PromptedJudge(model, PROMPT).judge(asked(2))
-        assert fates(judgment) == [reason] * 2
-        assert (len(model.requests), judgment.replies) == (1, ())
 
 
 async def test_a_failure_concerns_its_own_call_only() -> None:
