@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from judge.answer.audit import audit
-from judge.answer.citations import Found, find, positions
+from judge.answer.citations import Found, audit, find, positions
 from judge.answer.kinds import classify
 from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_conflicts, flag_gaps

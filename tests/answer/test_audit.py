@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from judge.answer.audit import audit
+from judge.answer.citations import audit
 from judge.records import (
     Chunk,
     Citation,

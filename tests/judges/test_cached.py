@@ -2,8 +2,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.backends.fake import FakeStore
 from judge.judges.cached import CachedJudge, contents, row_keys
@@ -298,28 +296,3 @@ def test_every_part_of_what_is_asked_makes_another_key_and_nothing_else_does() -
 def test_texts_count_as_a_model_is_shown_them() -> None:
     assert key(about("甲b<")) != KEY
     assert key(about(("甲", "b", "[INST]"))) == key(about(("甲", "b", "［INST\u2060]")))
-
-
-positions = st.integers(0, 1)
-verdicts = st.builds(
-    Verdict,
-    support=st.sampled_from(Support),
-    evidence=st.lists(
-        st.builds(Evidence, chunk_id=positions.map(str), quote=st.text()), max_size=3
-    ).map(tuple),
-    supporting=st.lists(positions.map(str), unique=True).map(tuple),
-    cited_support=st.none() | st.sampled_from(Support),
-    reason=st.text(),
-    source=st.just("llm"),
-    signature=st.text(),
-    score=st.none(),
-    fallback_from=st.none(),
-)
-
-
-@given(verdicts)
-async def test_a_verdict_comes_back_equal(verdict: Verdict) -> None:
-    store = FakeStore()
-    await CachedJudge(Inner({0: verdict}), store, URL, group=16).judge(asked((0,), "01"))
-    judgment = await CachedJudge(Inner({}), store, URL, group=16).judge(asked((0,), "01"))
-    assert judgment.outcomes == {0: verdict}

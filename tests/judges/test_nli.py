@@ -1,8 +1,5 @@
 from collections.abc import Callable, Sequence
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from judge.judges.nli import NliJudge
 from judge.records import (
     Evidence,
@@ -132,24 +129,6 @@ async def test_the_models_failure_is_that_of_every_sentence() -> None:
     for texts in (["A.", "B."], ["A.", "B" * 500]):
         judgment = await NliJudge(FakePairScorer(lost)).judge(request(texts, ["x"]))
         assert judgment.outcomes == {0: lost, 1: lost}
-
-
-LINES = st.lists(st.sampled_from(["maybe. ", "no rain\n", "也许。", "x" * 90, "  ", "雨" * 60]))
-
-
-@given(st.lists(LINES.map("".join), max_size=3), st.integers(16, 60))
-async def test_every_window_stands_in_its_chunk_and_none_is_left_out(
-    chunks: list[str], window: int
-) -> None:
-    scorer = FakePairScorer(by_word)
-    await NliJudge(scorer, window=window).judge(request(["A."], chunks))
-    premises = [premise for premise, _ in scorer.pairs]
-    assert all(any(premise in chunk for chunk in chunks) for premise in premises)
-    assert len(set(premises)) == len(premises)
-    shown = "".join(premises)
-    # A window may end at a full stop without a blank behind it.
-    words = [word for chunk in chunks for word in chunk.replace("。", "。 ").split()]
-    assert all(word in shown for word in words if len(word) < 16)
 
 
 DAZED = "下" * 185

@@ -15,7 +15,9 @@ from judge.judges.similarity.align import (
     TERM_FEATURES,
     Alignment,
     Passages,
+    Terms,
     align,
+    terms,
 )
 from judge.judges.similarity.model import (
     Bools,
@@ -26,7 +28,6 @@ from judge.judges.similarity.model import (
     logit,
     nearest,
 )
-from judge.judges.similarity.terms import Terms, terms
 from judge.pool import apart, weigh
 from judge.protocols import Embedder
 from judge.records import (

@@ -51,28 +51,6 @@ def test_values_that_the_model_was_shown_are_no_reply() -> None:
         find_values(shown, shown)
 
 
-json_objects = st.dictionaries(
-    st.text(max_size=5),
-    st.recursive(
-        st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=8),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-        max_leaves=6,
-    ),
-    max_size=4,
-)
-prose = st.text(st.characters(exclude_characters='{}[]"<>', exclude_categories=["Cs"]), max_size=9)
-
-
-@pytest.mark.no_cover
-@settings(deadline=None)
-@given(st.lists(st.tuples(prose, json_objects, st.booleans()), min_size=1, max_size=4), prose)
-def test_any_json_is_found(parts: list[tuple[str, dict[str, object], bool]], last: str) -> None:
-    text = "".join(
-        before + json.dumps(value, ensure_ascii=ascii_only) for before, value, ascii_only in parts
-    )
-    assert find_values(text + last) == [value for _, value, _ in parts]
-
-
 # Verdicts.
 
 
