@@ -24,7 +24,6 @@ from judge.inputs.files import (
     CHINESE,
     MAX_LINE,
     PEEK,
-    TOO_LONG,
     InputFile,
     byte_lines,
     decompress,
@@ -32,7 +31,7 @@ from judge.inputs.files import (
     text_lines,
     wrong_encoding,
 )
-from judge.text.visible import plural, short
+from judge.text.visible import counted, short
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -60,6 +59,8 @@ _MOST_UNPACKED: Final = 512 << 20
 MOST_ROWS: Final = 1_048_576
 MOST_COLUMNS: Final = 256
 
+NumberedCells = tuple[int, list[str]]
+"""The number of a line or a row, and its cells."""
 Report = Callable[[str], object]
 """Called with a remark on how an input is read."""
 
@@ -70,7 +71,7 @@ class InputRow(NamedTuple):
     line: int
     """The number of its line, or of the row in a table or a JSON array, from 1."""
     text: str
-    """The row's text in the file; JSON for a row of a table."""
+    """The row's line in a file of JSON lines; else the row as JSON."""
     read: Callable[[], Fields]
     """Returns the fields; raises InputError if the row cannot be read."""
 
@@ -120,7 +121,7 @@ def _text_rows(
         if report is not None:
             report(f"{file}: read as GB18030, because it is not UTF-8")
 
-    return _csv_rows(text_lines(stream, on_chinese), _delimiter(first))
+    return _rows_under_header(csv_records(text_lines(stream, on_chinese), _delimiter(first)))
 
 
 def _json_lines(stream: BufferedReader) -> Iterator[InputRow]:
@@ -139,7 +140,7 @@ def _document_rows(stream: BufferedReader) -> Iterator[InputRow]:
     value = _json_value(data)
     for number, each in enumerate(value if isinstance(value, list) else [value], 1):
         text = json_text(each)
-        yield InputRow(number, text, partial(_object_in, each, text))
+        yield InputRow(number, text, partial(_object_in, each))
 
 
 def json_text(value: object) -> str:
@@ -169,36 +170,29 @@ def _json_form(value: Any) -> object:  # noqa: ANN401  each tool has its own
 
 def json_object(text: str | bytes) -> Fields:
     """Return a JSON object without the nulls that are written as NaN, or raise InputError."""
-    return _object_in(_json_value(text), text)
+    return _object_in(_json_value(text if isinstance(text, bytes) else text.encode()))
 
 
-def _object_in(value: JsonValue, text: str | bytes) -> Fields:
+def _object_in(value: JsonValue) -> Fields:
     if isinstance(value, dict):
         # NaN differs from itself.
         return {key: None if each != each else each for key, each in value.items()}  # noqa: PLR0124
-    raise InputError(f"holds {_shown(text)}; each row is one JSON object, {{…}}")
+    raise InputError(f"holds {short(repr(value))}; each row is one JSON object, {{…}}")
 
 
-def _json_value(text: str | bytes) -> JsonValue:
+def _json_value(data: bytes) -> JsonValue:
     try:
-        value: JsonValue = from_json(text)
+        value: JsonValue = from_json(data)
     except ValueError as error:
-        if isinstance(text, bytes):
-            try:
-                text = text.decode()
-            except UnicodeDecodeError as bad:
-                raise wrong_encoding(bad) from None
+        try:
+            lines = data.decode().split("\n")
+        except UnicodeDecodeError as bad:
+            raise wrong_encoding(bad) from None
         place = _JSON_PLACE.search(str(error))
         line, column = (int(place[1]), f" at column {place[2]}") if place else (1, "")
-        problem = (
-            f"{_JSON_PLACE.sub('', str(error))}{column}: {_shown(text.split(chr(10))[line - 1])}"
-        )
+        problem = f"{_JSON_PLACE.sub('', str(error))}{column}: {short(lines[line - 1])!r}"
         raise InputError(f"bad JSON: {problem}; mend it", line=line) from None
     return value
-
-
-def _shown(text: str | bytes) -> str:
-    return repr(short(text if isinstance(text, str) else text.decode()))
 
 
 # CSV
@@ -209,69 +203,27 @@ def _delimiter(header: str) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
-class CsvRecord(NamedTuple):
-    """A record of a CSV."""
-
-    line: int
-    """The line on which it begins, from 1."""
-    text: str
-    cells: list[str]
-    problem: str = ""
-    """What is wrong with it; empty if nothing is."""
-
-
-def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[CsvRecord]:
-    """Yield the records of a CSV, with cells of any length; one that is bad does not hide the next.
+def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[NumberedCells]:
+    """Yield the records of a CSV, each with the number of the line on which it begins.
 
     Raises:
-        InputError: a record is too long, as behind an open quotation mark.
+        InputError: the quoting is broken, or a cell is too long, as behind an open quotation mark.
     """
-    csv.field_size_limit(2**31 - 1)  # a record has its own limit
-    kept, start = StringIO(), 1
-
-    def record_lines() -> Iterator[str]:
-        for line in lines:
-            kept.write(line)
-            if kept.tell() > MAX_LINE:
-                raise InputError(f"the record is {TOO_LONG}; close its quotation marks", line=start)
-            yield line
-
-    reader = csv.reader(record_lines(), delimiter=delimiter, strict=True)
+    csv.field_size_limit(MAX_LINE)
+    reader, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
     while True:
         try:
-            cells, problem = next(reader, None), ""
+            cells = next(reader, None)
         except csv.Error as error:
-            cells, problem = [], _csv_problem(str(error))
+            step = "close quotation marks, and end lines with a line feed"
+            raise InputError(f"bad CSV: {error}; {step}", line=start) from None
         if cells is None:
             return
-        yield CsvRecord(start, kept.getvalue(), cells, problem)
-        kept, start = StringIO(), reader.line_num + 1
+        yield start, cells
+        start = reader.line_num + 1
 
 
-def _csv_problem(message: str) -> str:
-    step = "mend the line"
-    if "end of data" in message:
-        step = "close the quotation mark that opens on this line"
-    elif "new-line character" in message:
-        message, step = "a carriage return outside quotation marks", "end lines with a line feed"
-    return f"bad CSV: {message}; {step}"
-
-
-def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[InputRow]:
-    """Yield a row for each record under the header; an empty cell is an absent field."""
-    header: list[str] = []
-    for record in csv_records(lines, delimiter):
-        if not any(header):
-            if record.problem:
-                raise InputError(record.problem, line=record.line)
-            header = [name.strip() for name in record.cells]
-            refuse_doubled(header, record.line)
-        elif record.problem or any(record.cells):
-            read = partial(_cell_fields, header, record.cells, record.problem)
-            yield InputRow(record.line, record.text, read)
-
-
-def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(data: bytes) -> Iterator[NumberedCells]:
     """Yield the rows of a sheet saved as CSV that are not blank, with their numbers in the sheet.
 
     Raises:
@@ -280,15 +232,14 @@ def csv_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """
     text, width = _decoded(data), 0
     delimiter = _delimiter(text.lstrip().partition("\n")[0])
-    for number, record in enumerate(csv_records(StringIO(text, newline=""), delimiter), 1):
-        if record.problem:
-            raise InputError(f"row {number}: {record.problem}, or save the sheet again")
-        if not any(map(str.strip, record.cells)):
+    records = csv_records(StringIO(text, newline=""), delimiter)
+    for number, (_, cells) in enumerate(records, 1):
+        if not any(map(str.strip, cells)):
             continue
-        width = width or len(record.cells)
-        if any(map(str.strip, record.cells[width:])):
-            raise InputError(f"row {number}: {_too_many_cells(record.cells, width)}")
-        yield number, record.cells
+        width = width or len(cells)
+        if any(map(str.strip, cells[width:])):
+            raise InputError(f"row {number}: {_too_many_cells(cells, width)}")
+        yield number, cells
 
 
 def _decoded(data: bytes) -> str:
@@ -300,14 +251,24 @@ def _decoded(data: bytes) -> str:
 
 
 def _too_many_cells(cells: list[str], width: int) -> str:
-    found = f"{len(cells)} cells under {width} {plural(width, 'column')}"
-    return f"{found}; quote cells that hold the delimiter"
+    return f"{len(cells)} cells under {counted(width, 'column')}; quote cells with a delimiter"
 
 
-def _cell_fields(header: list[str], cells: list[str], problem: str = "") -> Fields:
+def _rows_under_header(records: Iterable[NumberedCells]) -> Iterator[InputRow]:
+    """Yield a row for each record under the header; an empty cell is an absent field."""
+    header: list[str] = []
+    for line, cells in records:
+        if header and any(cells):
+            pairs = zip(header, cells, strict=False)
+            text = json_text({name: cell for name, cell in pairs if cell})
+            yield InputRow(line, text, partial(_cell_fields, header, cells))
+        elif any(cells):
+            header = [name.strip() for name in cells]
+            refuse_doubled(header, line)
+
+
+def _cell_fields(header: list[str], cells: list[str]) -> Fields:
     """Return the cells that are not empty by name; an empty answer is an answer."""
-    if problem:
-        raise InputError(problem)
     if any(cells[len(header) :]):
         raise InputError(_too_many_cells(cells, len(header)))
     # A spreadsheet cannot tell an empty answer from none; an empty answer is a result.
@@ -459,10 +420,4 @@ def _sheet_rows(stream: IO[bytes]) -> Iterator[InputRow]:
     """Yield the rows of the first sheet that is not hidden, under its first row."""
     with worksheets(stream) as sheets:
         shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-        rows = sheet_rows(shown, MOST_ROWS)
-        header = [name.strip() for name in next(rows, (0, list[str]()))[1]]
-        refuse_doubled(header, 1)
-        for number, cells in rows:
-            pairs = zip(header, cells, strict=False)
-            text = json_text({name: cell for name, cell in pairs if cell})
-            yield InputRow(number, text, partial(_cell_fields, header, cells))
+        yield from _rows_under_header(sheet_rows(shown, MOST_ROWS))

@@ -271,7 +271,7 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Shee
                 path, number, {key: restore(legible(text)) for key, text in cells.items()}
             )
     except InputError as error:
-        raise error.at(str(path), None) from None
+        raise error.at(str(path), error.line) from None
     except OSError as error:
         why = f"cannot be read: {error.strerror}; name a CSV or XLSX file"
         raise InputError(why, path=str(path)) from None

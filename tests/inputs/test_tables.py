@@ -90,12 +90,12 @@ def test_what_spreadsheets_save_is_read() -> None:
 
 def test_what_is_no_csv_is_refused_with_its_place() -> None:
     table = {
-        b'review_id,b\n1,2\n3,"open\n4,5\n': "row 3: bad CSV",
+        b'review_id,b\n1,2\n3,"open\n4,5\n': "line 3: bad CSV",
         b"review_id,b\n1,2,3\n": "row 2: 3 cells under 2 columns",
         b"review_id,\xff\n": "neither UTF-8 nor GB18030",
     }
     for data, says in table.items():
-        with pytest.raises(InputError, match=r"row \d: |is neither") as error:
+        with pytest.raises(InputError, match=r"(row|line) \d: |is neither") as error:
             rows(data)
         assert says in str(error.value)
         assert "\n" not in str(error.value)
