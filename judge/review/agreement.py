@@ -5,7 +5,8 @@ labelled claim also 1 / its chance to be drawn and labelled.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -39,14 +40,14 @@ from judge.scores.strata import Corrected, StratumSample, corrected_mean
 FULL: Final = "full"
 REST: Final = "rest"
 
+WordOf = Callable[[Label | Verdict], str]
+"""A function that returns the name of a label on the scale in use."""
 Labels = Mapping[str, Sequence[Label]]
 """Labels by `review_id`; each row has at least one."""
 
 _SCALE: Final = (*(support.value for support in Support), REST)
 _MIN_LABELS: Final = 2
 """The fewest labels that a stratum needs by itself."""
-
-
 _ALPHA: Final = 0.05
 
 
@@ -73,12 +74,13 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
     names = names[any(label.support is None for label in labels) :]
     own = [verdict for sentence in draw.sentences if (verdict := own_verdict(sentence.outcome))]
     full_or_rest = len(names) == 1 or (bool(own) and all(v.source in NEVER_PARTIAL for v in own))
-    pairs = list(_pairs(draw, by_id, full_or_rest=full_or_rest))
+    word_of = partial(_word, full_or_rest=full_or_rest)
+    pairs = list(_pairs(draw, by_id, word_of))
     weights = [pair.weight for pair in pairs]
     total = sum(weights)
     scored = [(p.probability, p.supported, p.weight) for p in pairs if p.probability is not None]
     probabilities, truths, theirs = zip(*scored, strict=True) if scored else ((), (), ())
-    rated = [[_word(label, full_or_rest=full_or_rest) for label in each] for each in by_id.values()]
+    rated = [list(map(word_of, each)) for each in by_id.values()]
     return Agreement(
         draw=draw.draw,
         signature=draw.signature,
@@ -98,7 +100,7 @@ def findings(draw: Draw, labels: Sequence[Label], summary: Summary) -> Agreement
         calibration_error=calibration_error(probabilities, truths, theirs),
         corrected=tuple(corrected_scores(draw, by_id, summary, names)),
         strata=tuple(_strata(draw, by_id, names[0])),
-        disagreements=tuple(_disagreements(draw, by_id, full_or_rest=full_or_rest)),
+        disagreements=tuple(_disagreements(draw, by_id, word_of, full_or_rest=full_or_rest)),
     )
 
 
@@ -157,7 +159,7 @@ def corrected_scores(
     return scores
 
 
-def _pairs(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> Iterator[_Pair]:
+def _pairs(draw: Draw, by_id: Labels, word_of: WordOf) -> Iterator[_Pair]:
     for sentence, chance in _labelled(draw, by_id):
         labels, verdict = by_id[sentence.review_id], own_verdict(sentence.outcome)
         if verdict is None:
@@ -165,8 +167,8 @@ def _pairs(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> Iterator[_Pair]:
         for label in labels:
             yield _Pair(
                 sentence=sentence,
-                judge=_word(verdict, full_or_rest=full_or_rest),
-                person=_word(label, full_or_rest=full_or_rest),
+                judge=word_of(verdict),
+                person=word_of(label),
                 supported=label.supported,
                 probability=verdict.score,
                 weight=sentence.weight / chance / len(labels),
@@ -196,7 +198,7 @@ def _is_blank_unevenly(draw: Draw, labels: Labels) -> bool:
     return len(chances) == 1 or min(holm(chances)) < _ALPHA
 
 
-def _word(label: Label | Verdict, *, full_or_rest: bool) -> str:
+def _word(label: Label | Verdict, *, full_or_rest: bool = False) -> str:
     if not full_or_rest and label.support is not None:
         return label.support.value
     supported = label.supported if isinstance(label, Label) else label.support is Support.FULL
@@ -244,7 +246,9 @@ def _strata(draw: Draw, labels: Labels, name: ScoreName) -> Iterator[LabelledStr
         )
 
 
-def _disagreements(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> list[Disagreement]:
+def _disagreements(
+    draw: Draw, by_id: Labels, word_of: WordOf, *, full_or_rest: bool
+) -> list[Disagreement]:
     """Return the sentences with a label that is not the judge's, worst first."""
     name: ScoreName = "faithfulness_strict" if full_or_rest else "faithfulness"
     found = []
@@ -252,8 +256,8 @@ def _disagreements(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> list[Dis
         labels, verdict = by_id.get(sentence.review_id, ()), own_verdict(sentence.outcome)
         if verdict is None:
             continue
-        judged = _word(verdict, full_or_rest=full_or_rest)
-        if all(_word(label, full_or_rest=full_or_rest) == judged for label in labels):
+        judged = word_of(verdict)
+        if all(word_of(label) == judged for label in labels):
             continue
         case = Disagreement(
             review_id=sentence.review_id,
@@ -261,9 +265,7 @@ def _disagreements(draw: Draw, by_id: Labels, *, full_or_rest: bool) -> list[Dis
             sentence=sentence.sentence,
             text=sentence.text,
             judge=judged,
-            people={
-                each.reviewer: _word(each, full_or_rest=each.support is None) for each in labels
-            },
+            people={each.reviewer: _word(each) for each in labels},
             notes=tuple(each.note for each in labels if each.note),
             quote=next((evidence.quote for evidence in verdict.evidence), ""),
             reason=verdict.reason,
@@ -338,17 +340,5 @@ def _groups(strata: Sequence[Stratum], labelled: Mapping[int, int]) -> list[list
 def _filled(draw: Draw, labels: Labels, support: Support) -> Labels:
     """Return the labels, with this label in every blank row."""
     supported = support is Support.FULL
-    blank = {
-        each.review_id: [
-            Label(
-                review_id=each.review_id,
-                qid=each.qid,
-                sentence=each.sentence,
-                support=support,
-                supported=supported,
-            )
-        ]
-        for each in draw.sentences
-        if each.review_id not in labels
-    }
-    return {**labels, **blank}
+    label = Label(review_id="", qid="", sentence=0, support=support, supported=supported)
+    return {each.review_id: labels.get(each.review_id, [label]) for each in draw.sentences}

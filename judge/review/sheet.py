@@ -266,10 +266,13 @@ def read_sheet(path: str | Path, columns: Sequence[str] = READ) -> Iterator[Shee
     """
     path = Path(path)
     try:
-        for number, cells in _cells(path, columns):
-            yield SheetRow(
-                path, number, {key: restore(legible(text)) for key, text in cells.items()}
-            )
+        data = path.read_bytes()
+        rows = _workbook_rows(data) if data.startswith(_ZIP) else csv_rows(data)
+        _, names = next(rows, (0, []))
+        places = _places(names, columns)
+        for number, texts in rows:
+            cells = ((key, texts[i]) for key, i in places.items() if i < len(texts))
+            yield SheetRow(path, number, {key: restore(legible(text)) for key, text in cells})
     except InputError as error:
         raise error.at(str(path), error.line) from None
     except OSError as error:
@@ -323,18 +326,6 @@ def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, _folded(text)))
 
 
-def _cells(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the wanted cells of each row, with the number of the row."""
-    data = path.read_bytes()
-    rows = _workbook_rows(data) if data.startswith(_ZIP) else csv_rows(data)
-    first = next(rows, None)
-    if first is None:
-        raise InputError("is empty; a header and rows are needed")
-    places = _places(first[1], wanted)
-    for number, texts in rows:
-        yield number, {key: texts[i] if i < len(texts) else "" for key, i in places.items()}
-
-
 def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first worksheet."""
     with worksheets(io.BytesIO(data), "xlsx") as sheets:
@@ -347,6 +338,8 @@ def _in_chinese(column: str) -> str:
 
 def _places(names: Sequence[str], wanted: Sequence[str]) -> dict[str, int]:
     """Return the positions of the wanted columns; the first two are required."""
+    if not names:
+        raise InputError("is empty; a header and rows are needed")
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         column = column_of(name)
