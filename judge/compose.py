@@ -23,12 +23,11 @@ from judge.backends.store.cache import BackgroundStore, open_store
 from judge.config import REVIEW_TOKEN, Config, bearer, checked_url
 from judge.errors import ConfigError
 from judge.judges.cached import CachedJudge
-from judge.judges.fallback import FallbackJudge
+from judge.judges.fallback import FallbackJudge, UndecidedJudge
 from judge.judges.nli import NliJudge
 from judge.judges.prompted import PARTS, Form, PromptedJudge
 from judge.judges.prompted.render import REPLY_SCHEMA
 from judge.judges.repeated import ReorderedJudge, RepeatedJudge
-from judge.judges.undecided import UndecidedJudge
 from judge.judges.windowed import WindowedJudge
 from judge.pipeline import evaluate_sample
 from judge.pool import at_once, sockets

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from judge.answer.sentences import split
 from judge.compose import offline
 from judge.config import Config
-from judge.judges.undecided import LEAST_DOUBT
+from judge.judges.fallback import LEAST_DOUBT
 from judge.pipeline import evaluate_sample
 from judge.records import Rules, Support, Verdict
 from judge.scores.intervals import wilson

@@ -11,8 +11,6 @@ from judge.checks.mismatch import EDITION, Source, mismatches
 from judge.errors import ConfigError
 from judge.judges import overruled, reason
 from judge.judges.similarity.align import (
-    SENTENCE_FEATURES,
-    TERM_FEATURES,
     Alignment,
     Passages,
     Terms,
@@ -84,7 +82,7 @@ async def aligned(
     """
     heavy, chunks = weigh(request), [chunk.text for chunk in request.chunks]
     passages = await apart(heavy, Passages, chunks)
-    blocks = list(_blocks(request, indexes, passages.size + len(chunks)))
+    blocks = _blocks(request, indexes, passages.size + len(chunks))
     if not blocks:
         return []
     texts = [*passages.segments(chunks), *(source.plain_text(i) for block in blocks for i in block)]
@@ -125,21 +123,15 @@ def _align(
     return align(claims, passages, stand, known, cosine, cited)
 
 
-def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> Iterator[Sequence[int]]:
-    """Yield the sentences that are measured together, against `width` segments and chunks."""
+def _blocks(request: JudgeRequest, indexes: Sequence[int], width: int) -> list[Sequence[int]]:
+    """Return the sentences that are measured together, against `width` segments and chunks."""
     sizes = {index: len(request.claim(index)) * width for index in indexes}
-    block: list[int] = []
-    cells = 0
-    for index, size in sizes.items() if sum(sizes.values()) <= MOST_CELLS else ():
-        if size > _SENTENCE_CELLS:
-            continue
-        if block and (len(block) == _BLOCK or cells + size > _BLOCK_CELLS):
-            yield block
-            block, cells = [], 0
-        block.append(index)
-        cells += size
-    if block:
-        yield block
+    if sum(sizes.values()) > MOST_CELLS:
+        return []
+    kept = [index for index, size in sizes.items() if size <= _SENTENCE_CELLS]
+    largest = max([1, *(sizes[index] for index in kept)])
+    many = max(1, min(_BLOCK, _BLOCK_CELLS // largest))
+    return [kept[low : low + many] for low in range(0, len(kept), many)]
 
 
 class _Claim(NamedTuple):
@@ -274,7 +266,7 @@ class SimilarityJudge:
 def shipped_model() -> ConjunctionModel:
     """Return the model in `judge/data`, trained by `tests/bench/train_similarity.py`."""
     text = resources.files("judge").joinpath("data", "similarity.json").read_text("utf-8")
-    return ConjunctionModel.load(text, TERM_FEATURES, SENTENCE_FEATURES)
+    return ConjunctionModel.load(text)
 
 
 def _evidence(request: JudgeRequest, found: Alignment, row: int) -> tuple[Evidence, ...]:

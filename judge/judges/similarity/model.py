@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from judge.errors import ConfigError
 from judge.pool import apart
 from judge.text.words import stems, weight
 
@@ -133,20 +132,9 @@ class ConjunctionModel:
     """The lowest probability that counts as positive, at the training base rate."""
 
     @classmethod
-    def load(
-        cls, text: str, term_features: Sequence[str], sentence_features: Sequence[str]
-    ) -> "ConjunctionModel":
-        """Return the model of a file's text.
-
-        Raises:
-            ConfigError: it was trained on other features, or on these in another order.
-        """
+    def load(cls, text: str) -> "ConjunctionModel":
+        """Return the model of a file's text; its features are those of `align`, in their order."""
         raw = json.loads(text)
-        for key, own in (("terms", term_features), ("sentences", sentence_features)):
-            if list(raw[key]) != list(own):
-                raise ConfigError(
-                    f"model was trained on {list(raw[key])!r}, not on {list(own)!r}; train it again"
-                )
         rows = [(s["mean"], s["scale"], s["coefficient"]) for s in raw.pop("sentences").values()]
         mean, scale, coefficients = np.asarray(rows, np.float64).T
         name = f"{raw.pop('model')}@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
