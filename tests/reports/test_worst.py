@@ -14,7 +14,7 @@ from judge.scores.answer import aggregate
 from tests.comparisons import compared, comparison
 
 
-def said(support: str, score: float | None = None) -> Verdict:
+def verdict(support: str, score: float | None = None) -> Verdict:
     source = "llm" if score is None else "similarity"
     return Verdict.model_validate(
         {"support": support, "score": score, "source": source, "signature": "s"}
@@ -40,9 +40,11 @@ def texts(size: int, *results: SampleResult) -> list[str]:
 
 def test_contradicted_before_none_before_partial_and_the_first_among_equals() -> None:
     results = (
-        answer("a", said("full"), said("partial"), said("none"), TIMEOUT),
-        answer("b", said("contradicted"), said("none"), said("no_claim"), said("partial")),
-        answer("c", said("contradicted")),
+        answer("a", verdict("full"), verdict("partial"), verdict("none"), TIMEOUT),
+        answer(
+            "b", verdict("contradicted"), verdict("none"), verdict("no_claim"), verdict("partial")
+        ),
+        answer("c", verdict("contradicted")),
     )
     everything = ["b0", "c0", "a2", "b1", "a1", "b3"]
     assert texts(10, *results) == everything
@@ -51,17 +53,21 @@ def test_contradicted_before_none_before_partial_and_the_first_among_equals() ->
 
 
 def test_fallbacks_come_after_and_among_equals_the_least_probable_first() -> None:
-    stood_in = said("none", 0.01).model_copy(update={"fallback_from": TIMEOUT})
-    assert texts(3, answer("a", stood_in, said("partial"), said("none"))) == ["a2", "a1", "a0"]
+    stood_in = verdict("none", 0.01).model_copy(update={"fallback_from": TIMEOUT})
+    assert texts(3, answer("a", stood_in, verdict("partial"), verdict("none"))) == [
+        "a2",
+        "a1",
+        "a0",
+    ]
     scores = [0.4, 0.1, 0.3, 0.0, 0.2]
-    result = answer("a", *(said("none", score) for score in scores))
+    result = answer("a", *(verdict("none", score) for score in scores))
     assert texts(3, result) == ["a3", "a1", "a4"]
 
 
 def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported() -> None:
-    good = answer("good", said("full"))
-    half = answer("half", said("full"), said("none"))
-    more = answer("more", said("full"), said("full"), said("none"), said("none"))
+    good = answer("good", verdict("full"))
+    half = answer("half", verdict("full"), verdict("none"))
+    more = answer("more", verdict("full"), verdict("full"), verdict("none"), verdict("none"))
     failed = answer("failed", TIMEOUT)
     assert worst_answer([good, half, failed, more]) == more
     assert worst_answer([good, failed]) == good
@@ -69,7 +75,7 @@ def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported(
     assert worst_answer([failed, worse, worse.model_copy(update={"qid": "later"})]) == worse
     assert worst_answer([answer("says nothing")]) is None
     assert worst_answer([]) is None
-    one, two = answer("a", said("full")), answer("b", said("full"))
+    one, two = answer("a", verdict("full")), answer("b", verdict("full"))
     assert worst_answer([one, flagged(two, FlagName.UNVERIFIED_QUOTE, 0)]) is not one
 
 
@@ -79,7 +85,7 @@ def flagged(result: SampleResult, name: FlagName, sentence: int) -> SampleResult
 
 
 def test_flagged_sentences_come_after_the_unsupported() -> None:
-    result = answer("a", *[said("full")] * 2, *[said("none", 0.1)] * 2)
+    result = answer("a", *[verdict("full")] * 2, *[verdict("none", 0.1)] * 2)
     for index in range(2):
         result = flagged(result, FlagName.UNVERIFIED_QUOTE, index)
     assert texts(3, result) == ["a2", "a3", "a0"]
@@ -87,10 +93,10 @@ def test_flagged_sentences_come_after_the_unsupported() -> None:
 
 def test_the_first_failure_of_each_reason_is_kept_fallen_back_or_not() -> None:
     highlights = Highlights()
-    stood_in = said("full", 0.9).model_copy(update={"fallback_from": MISSING})
+    stood_in = verdict("full", 0.9).model_copy(update={"fallback_from": MISSING})
     # Failures of the comparison with the reference count as well.
     for result in (
-        answer("a", said("full")),
+        answer("a", verdict("full")),
         compared("b", "f", "n?"),
         answer("c", LATE, stood_in),
         answer("d", MISSING).model_copy(update={"correctness": comparison("y", "f")}),

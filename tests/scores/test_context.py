@@ -25,7 +25,7 @@ def test_the_bounds_are_those_of_every_set_of_relevant_chunks() -> None:
         assert precision_bounds(ranks) == pytest.approx((min(cases), max(cases)))
 
 
-def said(support: Support, *supporting: str) -> Verdict:
+def verdict(support: Support, *supporting: str) -> Verdict:
     return Verdict(support=support, supporting=supporting, source="llm", signature="s")
 
 
@@ -42,7 +42,11 @@ async def scores(gold: str, *outcomes: Verdict | Unscored, **fields: object) -> 
 
 
 GOLD = "It opens at seven. It closes at nine. Guests pay."
-FULL, PARTIAL, NONE = said(Support.FULL, "b"), said(Support.PARTIAL, "d"), said(Support.NONE)
+FULL, PARTIAL, NONE = (
+    verdict(Support.FULL, "b"),
+    verdict(Support.PARTIAL, "d"),
+    verdict(Support.NONE),
+)
 FAILED = Unscored(reason=UnscoredReason.TIMEOUT)
 
 
@@ -53,7 +57,9 @@ async def test_a_reference_is_weighed_by_the_chunks() -> None:
     assert found.recall_bounds == (found.recall, found.recall)
     assert found.precision_bounds == (found.precision, found.precision)
     # A chunk that contradicts is not relevant, and a sentence without a claim does not count.
-    other = await scores(GOLD, FULL, said(Support.CONTRADICTED, "a"), said(Support.NO_CLAIM, "a"))
+    other = await scores(
+        GOLD, FULL, verdict(Support.CONTRADICTED, "a"), verdict(Support.NO_CLAIM, "a")
+    )
     assert (other.recall, other.precision) == (0.5, 0.5)
 
 
