@@ -38,8 +38,9 @@ RECORD: Final = "batch.json"
 REPLIES: Final = "replies"
 OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 """The states in which a batch brings no more replies."""
-_LEFT: Final = re.compile(r"requests-\d{3,}\.jsonl|.*\.[0-9a-f]{16}\.part")
-_HEAD: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
+_LEFTOVER: Final = re.compile(r"requests-\d{3,}\.jsonl|.*\.[0-9a-f]{16}\.part")
+_LINE_START: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
+_JUDGED: Final = "judged"
 MEND: Final = "mend that, and run the same command again"
 
 
@@ -127,7 +128,7 @@ class BatchFolder:
         """Remove what kill -9 leaves: half a file, or requests that are in no record."""
         names = {file.name for file in self.record.files}
         for each in (*self.path.iterdir(), *(self.path / REPLIES).glob("*.part")):
-            if _LEFT.fullmatch(each.name) and each.name not in names:
+            if _LEFTOVER.fullmatch(each.name) and each.name not in names:
                 each.unlink()
 
     def save(self, *changed: RequestFile) -> None:
@@ -145,7 +146,7 @@ class BatchFolder:
         """Yield the names of the requests in a file."""
         with (self.path / file.name).open("rb") as lines:
             for line in lines:
-                found = _HEAD.match(line)
+                found = _LINE_START.match(line)
                 if found and (key := RequestKey.parse(found[1].decode())):
                     yield key
 
@@ -303,7 +304,8 @@ class Replies:
                 for line in file:
                     reply = BatchReply.parse(line)
                     if reply is None:
-                        self.troubles["a line is no reply"] += bool(line.strip())
+                        if line.strip():
+                            self.troubles["a line is no reply"] += 1
                     elif trouble := reply.trouble:
                         troubles[reply.key] = trouble
                     else:
@@ -359,7 +361,7 @@ class RequestWriter:
         if not self._counts or is_full or path.stat().st_size + len(line) > size:
             self._counts.append(0)
             path = self._path(len(self._counts))
-        with path.open("ab") as file:
+        with writing(path, MEND), path.open("ab") as file:
             file.write(line)
         self._counts[-1] += 1
 
@@ -435,39 +437,30 @@ def fill(
     replies = Replies(folder)
     known = {**folder.record.takes, "served": folder.record.takes["served"] or replies.served}
     send = partial(ask_batch, replies.find, note)
-    counts, reasons = asyncio.run(_judged(config, known, send, path))
-    if len(replies) >= BARREN and not counts["judged"]:
+    answers, counts = asyncio.run(_judged(config, known, send, path))
+    judged, waiting = counts.pop(_JUDGED, 0), counts.pop(WAITS, 0)
+    if len(replies) >= BARREN and not judged:
         message = f"{config.model}: none of {len(replies):,} replies holds a usable verdict; "
         raise JudgeUnhealthy(
             message + f"look into {folder.path / REPLIES}, or name another --model"
         )
-    return Filled(
-        answers=counts["answers"],
-        judged=counts["judged"],
-        waiting=counts["waiting"],
-        unscored=reasons,
-        asked=len(asked),
-        troubles=replies.troubles,
-    )
+    return Filled(answers, judged, waiting, counts, len(asked), replies.troubles)
 
 
 async def _judged(
     config: Config, known: Mapping[str, JsonValue], send: Send, path: str
-) -> tuple[Counter[str], Counter[str]]:
-    """Return the counts of answers and claims, and the reasons for claims without a verdict."""
-    counts, reasons = Counter[str](), Counter[str]()
+) -> tuple[int, Counter[str]]:
+    """Return the number of answers, and counts of claims: judged, waiting, or by reason."""
+    answers, counts = 0, Counter[str]()
     await settled(config, known)
     async with compose(config, send) as judges:
         samples = read_samples(path, on_bad=lambda _: None, mapping=config.map)
         async with aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results:
             async for result in results:
-                counts["answers"] += 1
+                answers += 1
                 for outcome in outcomes(result):
-                    match outcome:
-                        case Verdict():
-                            counts["judged"] += 1
-                        case Unscored(detail=detail) if detail == WAITS:
-                            counts["waiting"] += 1
-                        case Unscored(reason=reason):
-                            reasons[reason.value] += 1
-    return counts, reasons
+                    if isinstance(outcome, Unscored):
+                        waits = outcome.detail == WAITS
+                        counts[WAITS if waits else outcome.reason.value] += 1
+                    counts[_JUDGED] += isinstance(outcome, Verdict)
+    return answers, counts

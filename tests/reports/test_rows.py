@@ -14,7 +14,7 @@ from tests.comparisons import compared, outcome, outcomes, sentences
 
 
 def result() -> SampleResult:
-    """Return an answer of a heading, a claim with a verdict, a failure, and a fallback's verdict."""
+    """Return an answer of a heading and three claims: judged, failed, judged by a fallback."""
     quote = Evidence(chunk_id="a", quote="十元", start=0, end=2, verified=True)
     full = outcome("f").model_copy(
         update={"evidence": (quote,), "cited_support": Support.PARTIAL, "source": "llm"}
