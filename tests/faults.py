@@ -127,20 +127,11 @@ AZURE_FILTERED: Final = Status(
             "param": "prompt",
             "code": "content_filter",
             "status": 400,
-            "innererror": {
-                "code": "ResponsibleAIPolicyViolation",
-                "content_filter_result": {"violence": {"filtered": True, "severity": "high"}},
-            },
+            "innererror": {"code": "ResponsibleAIPolicyViolation"},
         }
     },
 )
-
-
-_EXTRA_SEED: Final[dict[str, JsonValue]] = {
-    "type": "extra_forbidden",
-    "loc": ["body", "seed"],
-    "msg": "Extra inputs are not permitted",
-}
+_EXTRA_SEED: Final[JsonValue] = {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}
 NO_SEED_422: Final = Status(422, {"detail": [_EXTRA_SEED]})
 
 _NO_QUOTA: Final = "You exceeded your current quota, please check your plan and billing."

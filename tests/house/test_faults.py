@@ -70,6 +70,7 @@ def hold(result: SampleResult, words: str) -> None:
 FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
     "refused": (faults.REFUSED, "refused " * 3, 1, None),
     "filtered": (faults.FILTERED, "content_filter " * 3, 1, None),
+    "filtered by Azure": (faults.AZURE_FILTERED, "content_filter " * 3, 1, None),
     "too long": (faults.TOO_LONG, "truncated " * 3, 1, None),
     "fewer ids": (faults.fewer, "full full missing", 3, 2),
     "a double id": (faults.double, "missing full full", 3, 2),
