@@ -6,7 +6,8 @@ import math
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, Self, TypeVar
@@ -104,30 +105,26 @@ class Pace:
         self._request_seconds = 60 / (rpm or math.inf)
         self._token_seconds = 60 / (tpm or math.inf)
         self._next_by_requests = self._next_by_tokens = -math.inf
-        self._refusals = deque[float]()
-        self.release: Final = self._places.release
-        """Counts one request less as in flight."""
 
-    async def begin(self, size: int, end: float) -> bool:
-        """Wait until a request of `size` bytes may leave; return False if that is after `end`.
+    @asynccontextmanager
+    async def turn(self, size: int, end: float) -> AsyncGenerator[bool]:
+        """Wait until a request of `size` bytes may leave; yield False if that is after `end`.
 
-        `end` is on the event loop's clock. The caller calls `release` once after each True.
+        `end` is on the event loop's clock. The request is in flight until the block is left.
         """
         try:
             async with asyncio.timeout_at(end if self._places.locked() else None):
                 await self._places.acquire()
         except TimeoutError:
-            return False
+            yield False
+            return
         try:
             wait = self.reserve(size, end - asyncio.get_running_loop().time())
             if wait:
                 await asyncio.sleep(wait)
-        except BaseException:
-            self.release()
-            raise
-        if wait is None:
-            self.release()
-        return wait is not None
+            yield wait is not None
+        finally:
+            self._places.release()
 
     def reserve(self, size: int, within: float = math.inf) -> float | None:
         """Count a request of `size` bytes against the rates, and return the seconds to wait.
@@ -146,18 +143,6 @@ class Pace:
         """Replace the estimated tokens of a request of `size` bytes by the server's count."""
         self._next_by_tokens += (tokens - size / _BYTES_PER_TOKEN) * self._token_seconds
 
-    def refused(self) -> None:
-        """Count a refusal."""
-        self._refusals.append(self._clock())
-
-    @property
-    def refused_lately(self) -> int:
-        """The number of requests refused in the last 10 seconds."""
-        oldest = self._clock() - _REFUSAL_WINDOW_SECONDS
-        while self._refusals and self._refusals[0] < oldest:
-            self._refusals.popleft()
-        return len(self._refusals)
-
 
 class Outage:
     """The state of an outage, which begins with a failure and ends with any other response.
@@ -169,7 +154,7 @@ class Outage:
         patience: the most seconds of an outage; 0 for no limit.
         deadline: the most seconds that a server may ask to wait.
         first_patience: the same as `patience`, while the server has accepted no connection yet.
-        clock: by default the event loop's.
+        clock: that of the event loop.
     """
 
     def __init__(
@@ -177,14 +162,15 @@ class Outage:
         patience: float,
         deadline: float = math.inf,
         first_patience: float = math.inf,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._patience = patience
         self._first_patience = min(patience, first_patience)
         self._deadline = deadline
-        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+        self._clock = clock
         self._since = self._last = math.inf
         self._failure: Failure | None = None
+        self._refusals = deque[float]()
         self.has_connected = False
         """Whether the server has ever accepted a connection."""
 
@@ -213,15 +199,16 @@ class Outage:
         An attempt that took too long neither begins nor ends an outage.
         """
         self.has_connected = self.has_connected or failure is None or not failure.unsent
-        if failure is None:
-            self._failure = None
-        elif failure.gone or failure.reason is UnscoredReason.RATE_LIMITED:
+        limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
+        if failure is not None and (limited or failure.gone):
             now = self._clock()
+            if limited:
+                self._refusals.append(now)
             is_new = self._failure is None or now > self._last + _LULL_SECONDS
             self._failure = failure
             self._last = now if self._is_too_long else now + (failure.wait or 0.0)
             self._since = self._last if is_new else self._since
-        elif failure.status:
+        elif failure is None or failure.status:
             self._failure = None
 
     @property
@@ -242,11 +229,16 @@ class Outage:
 
     @property
     def state(self) -> str:
-        """The time without an answer, for people; empty while the server answers."""
-        seconds = self._clock() - self._since
-        if not self.patience or self._failure is None or seconds < 0:
-            return ""
-        return f"no answer for {seconds:.0f} of {self.patience:g} s ({self._failure.detail})"
+        """The time without an answer, or the number of recent refusals; empty without either."""
+        now = self._clock()
+        if self._failure and self.patience and now >= self._since:
+            spent = f"{now - self._since:.0f} of {self.patience:g} s"
+            return f"no answer for {spent} ({self._failure.detail})"
+        while self._refusals and self._refusals[0] < now - _REFUSAL_WINDOW_SECONDS:
+            self._refusals.popleft()
+        refused = counted(len(self._refusals), "request")
+        window = f"{_REFUSAL_WINDOW_SECONDS:g} s (429)"
+        return f"{refused} refused in the last {window}" if self._refusals else ""
 
 
 class Connection:
@@ -298,15 +290,10 @@ class Connection:
     ) -> Exchange[T]:
         """Post `body` as JSON to `path` until it is answered or the policy's limits are reached.
 
-        Args:
-            path: below the base URL.
-            body: errors name its "model".
-            read: returns the answer in a response's text, or raises ValueError.
-            deadline: on the event loop's clock; refused requests (429) are waited for until then.
-            spent: returns the tokens of request and answer; 0 if the server did not count them.
-            option: the option that names the model, for error messages.
-            first: whether it is a run's first request, which has fewer attempts and waits for an
-                outage to end.
+        `read` returns the answer in a response's text, or raises ValueError, and `spent` returns
+        the tokens of request and answer. Refused requests (429) are waited for until the
+        `deadline`, on the event loop's clock. The `first` request of a run has fewer attempts, and
+        waits for an outage to end. Errors name the body's model and the `option` that names it.
 
         Raises:
             JudgeUnavailable: no request to this model can succeed before the user has acted.
@@ -344,7 +331,14 @@ class Connection:
         )
         outcome: T | Failure = await retrying(attempt)
         if isinstance(outcome, Failure):
-            self._raise_if_hopeless(outcome, str(body.get("model", "")), option)
+            step, why = outcome.step.format(option=option), self._outage.why
+            error = unavailable(
+                self.base_url, str(body["model"]), why or f"{outcome.detail}; {step}"
+            )
+            if step:
+                raise error
+            if why:
+                raise JudgeUnhealthy(str(error))
         elif tokens := spent(outcome):
             self._pace.spent(len(content), tokens)
         retries = retrying.statistics["attempt_number"] - 1
@@ -358,57 +352,43 @@ class Connection:
             text = "no answer yet from %s (%s); trying again%s"
             _LOG.info(text, self.base_url, failure.detail, long)
 
-    def _raise_if_hopeless(self, failure: Failure, model: str, option: str) -> None:
-        if failure.step:
-            step = failure.step.format(option=option)
-            raise unavailable(self.base_url, model, f"{failure.detail}; {step}")
-        if why := self._outage.why:
-            raise JudgeUnhealthy(str(unavailable(self.base_url, model, why)))
-
     @property
     def trouble(self) -> str:
-        """The state of an outage, or the number of recent refusals; empty without either."""
-        if state := self._outage.state:
-            return state
-        refused = self._pace.refused_lately
-        window = f"{_REFUSAL_WINDOW_SECONDS:g} s (429)"
-        return f"{counted(refused, 'request')} refused in the last {window}" if refused else ""
+        """What is wrong with the server now; empty where it answers."""
+        return self._outage.state
 
     async def _attempt(
         self, url: str, content: bytes, read: Callable[[str], T], end: float
     ) -> T | Failure:
-        if not await self._pace.begin(len(content), end):
-            late = "no turn to ask before the deadline (--concurrency, --rpm, --tpm)"
-            return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
-        started = asyncio.get_running_loop().time()
-        last_moment = min(
-            end, started + self._policy.timeout, max(self._outage.end, started) + _LAST_SECONDS
-        )
+        async with self._pace.turn(len(content), end) as is_in_time:
+            if not is_in_time:
+                late = "no turn to ask before the deadline (--concurrency, --rpm, --tpm)"
+                return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
+            outcome = await self._post(url, content, read, end)
+        failure = outcome if isinstance(outcome, Failure) else None
+        self._outage.hear(failure)
+        if failure:
+            _LOG.debug("attempt failed: %s, status %d", failure.reason, failure.status)
+        return outcome
+
+    async def _post(
+        self, url: str, content: bytes, read: Callable[[str], T], end: float
+    ) -> T | Failure:
+        now = asyncio.get_running_loop().time()
+        end = min(end, now + self._policy.timeout, max(self._outage.end, now) + _LAST_SECONDS)
         try:
-            async with asyncio.timeout_at(last_moment) as limit:
+            async with asyncio.timeout_at(end) as limit:
                 response = await self._client.post(url, cast_to=Response, content=content)
         except Exception as error:  # noqa: BLE001  the transport raises errors of its own as well
-            outcome: T | Failure = from_error(error, partial(self.server.hide, sent=content))
             if limit.expired():
-                late = f"no whole answer within {last_moment - started:.3g} s"
-                outcome = Failure(UnscoredReason.TIMEOUT, late)
-        else:
-            text = response.content.decode("utf-8-sig", "replace")
-            text = self.server.hide(text, content)
-            try:
-                outcome = read(text)
-            except ValueError:
-                outcome = broken(response.status_code, text)
-        finally:
-            self._pace.release()
-        if not isinstance(outcome, Failure):
-            self._outage.hear(None)
-            return outcome
-        self._outage.hear(outcome)
-        if outcome.reason is UnscoredReason.RATE_LIMITED:
-            self._pace.refused()
-        _LOG.debug("attempt failed: %s, status %d", outcome.reason, outcome.status)
-        return outcome
+                late = f"no whole answer within {end - now:.3g} s"
+                return Failure(UnscoredReason.TIMEOUT, late)
+            return from_error(error, partial(self.server.hide, sent=content))
+        text = self.server.hide(response.content.decode("utf-8-sig", "replace"), content)
+        try:
+            return read(text)
+        except ValueError:
+            return broken(response.status_code, text)
 
 
 def unavailable(base_url: str, model: str, why: str) -> JudgeUnavailable:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import read_completion
-from judge.backends.openai.client import Connection, Pace, Policy
+from judge.backends.openai.client import Connection, Outage, Pace, Policy
 from judge.backends.openai.failures import Failure
+from judge.records import UnscoredReason
 from tests.chat_call import ChatCall
 from tests.replies import Answer, Body, right, too_many
 from tests.server import JudgeServer
@@ -66,11 +67,11 @@ def test_rates_are_used_up_and_corrected_by_what_was_counted() -> None:
 
 def test_refusals_of_the_last_ten_seconds_are_counted() -> None:
     clock = Clock()
-    pace = Pace(64, clock=clock)
+    outage = Outage(0, clock=clock)
     for _ in range(3):
-        pace.refused()
+        outage.hear(Failure(UnscoredReason.RATE_LIMITED, "slow down", status=429))
         clock.now += 4
-    assert pace.refused_lately == 2
+    assert outage.state == "2 requests refused in the last 10 s (429)"
 
 
 async def test_requests_leave_in_order_and_not_behind_their_deadline() -> None:
@@ -78,23 +79,23 @@ async def test_requests_leave_in_order_and_not_behind_their_deadline() -> None:
     order: list[int] = []
 
     async def one(number: int) -> None:
-        assert await pace.begin(1, NO_END)
-        order.append(number)
-        await asyncio.sleep(0)
-        pace.release()
+        async with pace.turn(1, NO_END) as is_in_time:
+            assert is_in_time
+            order.append(number)
+            await asyncio.sleep(0)
 
     await asyncio.gather(*map(one, range(20)))
     assert order == list(range(20))
-    assert await pace.begin(1, NO_END)
-    assert not await pace.begin(1, now() + 0.01), "the only place is taken"
-    waiting = asyncio.create_task(pace.begin(1, NO_END))
-    await asyncio.sleep(0)
-    waiting.cancel()
-    pace.release()
-    assert await pace.begin(1, NO_END), "a cancelled request leaves no place taken"
+    async with pace.turn(1, NO_END):
+        async with pace.turn(1, now() + 0.01) as is_in_time:
+            assert not is_in_time, "the only place is taken"
+        waiting = asyncio.create_task(one(20))
+        await asyncio.sleep(0)
+        waiting.cancel()
+    await one(21)  # a cancelled request leaves no place taken
     slow = Pace(9, rpm=1)
-    assert await slow.begin(1, NO_END)
-    assert not await slow.begin(1, now() + 30), "which is known at once"
+    async with slow.turn(1, NO_END), slow.turn(1, now() + 30) as is_in_time:
+        assert not is_in_time, "which is known at once"
 
 
 async def send(
@@ -132,14 +133,11 @@ async def test_over_http_a_refused_request_waits_and_delays_no_other() -> None:
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
     assert len(set(arrivals[:8])) == 8, "all others leave before a refused one is sent again"
     assert set(arrivals[8:]) == {arrivals[0], arrivals[4]}
-    assert pace.refused_lately == 2
 
 
 async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
     named = {"code": "rate_limit_exceeded", "message": "too many"}
     limited = iter([Body(json.dumps({"object": "response", "error": named, "output": []}))])
-    pace = Pace(4)
     with JudgeServer(lambda asked: next(limited, None) or right(asked)) as server:
-        outcomes = await send(server, pace, 1, partial(read_completion, sent={}))
+        outcomes = await send(server, Pace(4), 1, partial(read_completion, sent={}))
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
-    assert pace.refused_lately == 1
