@@ -3,9 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 import httpx2
@@ -93,69 +94,48 @@ class Failure:
         return min(found, default=(0, None))[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _FailureRule:
-    """A failure by status, and by any of the codes or words if there are any."""
-
-    reason: UnscoredReason
-    statuses: Container[int] = range(1000)
-    codes: AbstractSet[str] = frozenset()
-    words: re.Pattern[str] | None = None
-    again: bool = False
-    step: str = ""
-
-    def holds(self, status: int, codes: AbstractSet[str], message: str) -> bool:
-        if status not in self.statuses:
-            return False
-        found = self.words is not None and self.words.search(message)
-        return bool(found or self.codes & codes or not (self.words or self.codes))
-
-
-_TOO_LONG: Final = re.compile(
+_ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
+_QUOTA: Final = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+_FILTERS: Final = {"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy"}
+_LENGTHS: Final = {"context_length_exceeded", "exceed_context_size_error"}
+_LENGTH: Final = re.compile(
     r"context (?:length|size|window)|maximum context|longer than the model|prompt is too long"
     r"|input token count",
     re.IGNORECASE,
 )
-_FILTERS: Final = {"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy"}
-_ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
-_TABLE: Final = (
-    _FailureRule(
-        UnscoredReason.RATE_LIMITED,
-        codes={"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"},
-        step=f"the quota is used up: {_ADD_CREDIT}",
-    ),
-    _FailureRule(UnscoredReason.CONTENT_FILTER, {400, 403, 422}, codes=_FILTERS),
-    _FailureRule(UnscoredReason.RATE_LIMITED, {429}, codes={"rate_limit_exceeded"}, again=True),
-    _FailureRule(
-        UnscoredReason.TRUNCATED,
-        {400, 413, 422, 500},
-        codes={"context_length_exceeded", "exceed_context_size_error"},
-        words=_TOO_LONG,
-    ),
-    _FailureRule(UnscoredReason.SERVER_ERROR, {500}, words=_SHAPE),  # a schema that is refused
-    # Failures that end only when the user acts.
-    _FailureRule(
-        UnscoredReason.SERVER_ERROR, {401}, step="set OPENAI_API_KEY to a key of this server"
-    ),
-    _FailureRule(UnscoredReason.SERVER_ERROR, {402}, step=_ADD_CREDIT),
-    _FailureRule(
-        UnscoredReason.SERVER_ERROR,
-        {403},
-        step="check that this key may use this model (OPENAI_API_KEY, {option})",
-    ),
-    _FailureRule(
-        UnscoredReason.SERVER_ERROR,
-        {404},
-        step="check {option}, and that --base-url ends as the server wants it, mostly in /v1",
-    ),
-    # Failures that may pass. After an informational status the next one may be an answer.
-    _FailureRule(UnscoredReason.RATE_LIMITED, {429}, again=True),
-    _FailureRule(UnscoredReason.TIMEOUT, {408}, again=True),
-    _FailureRule(UnscoredReason.SERVER_ERROR, {*range(200), 409, *range(500, 1000)}, again=True),
-    _FailureRule(UnscoredReason.SERVER_ERROR),
-)
-"""The first row that holds counts."""
-_BROKEN: Final = _FailureRule(UnscoredReason.SERVER_ERROR, again=True)
+_STEPS: Final[Mapping[int, str]] = {
+    401: "set OPENAI_API_KEY to a key of this server",
+    402: _ADD_CREDIT,
+    403: "check that this key may use this model (OPENAI_API_KEY, {option})",
+    404: "check {option}, and that --base-url ends as the server wants it, mostly in /v1",
+}
+"""What the user must do, by status."""
+
+
+def _classify(
+    status: int, codes: AbstractSet[str], message: str
+) -> tuple[UnscoredReason, bool, str]:
+    """Return the reason of a failure, whether another attempt may succeed, and the user's step."""
+    reason, again, step = UnscoredReason.SERVER_ERROR, False, _STEPS.get(status, "")
+    match status:
+        case _ if codes & _QUOTA:
+            reason, step = UnscoredReason.RATE_LIMITED, f"the quota is used up: {_ADD_CREDIT}"
+        case _ if codes & _FILTERS:
+            reason = UnscoredReason.CONTENT_FILTER
+        case _ if codes & _LENGTHS:
+            reason = UnscoredReason.TRUNCATED
+        case 400 | 413 | 422 | 500 if _LENGTH.search(message):
+            reason = UnscoredReason.TRUNCATED
+        case _ if status == HTTPStatus.TOO_MANY_REQUESTS or "rate_limit_exceeded" in codes:
+            reason, again = UnscoredReason.RATE_LIMITED, True
+        case 408:
+            reason, again = UnscoredReason.TIMEOUT, True
+        case 500 if _SHAPE.search(message):
+            pass  # a schema is refused
+        case _:
+            # After an informational status, or a body without a reply, the next may be an answer.
+            again = status not in range(300, OWN_FAULT) or status == HTTPStatus.CONFLICT
+    return reason, again, step
 
 
 def from_error(error: Exception, hide: Hide = str) -> Failure:
@@ -201,15 +181,15 @@ def read_failure(
     """Return the failure of an error response; `text` is its body, of any form."""
     codes, param, message = _read_error(text)
     message = printable(hide(message))[:_MESSAGE_CHARACTERS]
-    rule = next(rule for rule in _TABLE if rule.holds(status, codes, message))
+    reason, again, step = _classify(status, codes, message)
     detail = brief(f"HTTP {status}: {message or 'no message'}")
-    if rule.reason is UnscoredReason.TRUNCATED:
+    if reason is UnscoredReason.TRUNCATED:
         detail = brief(f"more than this model takes, lower --max-evidence-tokens ({detail})")
     return Failure(
-        rule.reason,
+        reason,
         detail,
-        rule.again,
-        rule.step,
+        again,
+        step,
         status=status,
         message=message,
         param=param,
@@ -220,9 +200,9 @@ def read_failure(
 def broken(status: int, text: str) -> Failure:
     """Return the failure of a successful response without a reply; it may name an error."""
     codes, _, message = _read_error(text)
-    rule = next((rule for rule in _TABLE if rule.codes & codes), _BROKEN)
+    reason, again, step = _classify(status, codes, "")
     detail = brief(f"HTTP {status}, but no reply in it: {printable(message) or 'an empty body'}")
-    return Failure(rule.reason, detail, rule.again, rule.step)
+    return Failure(reason, detail, again, step)
 
 
 def _read_error(text: str) -> tuple[AbstractSet[str], str, str]:
