@@ -52,11 +52,7 @@ class RequestKey(NamedTuple):
 
     @classmethod
     def parse(cls, text: object) -> Self | None:
-        """Return the key with this text, or None if judge made no such key.
-
-        >>> RequestKey.parse(str(RequestKey("ab" * 20, 512)))
-        RequestKey(digest='abababababababababababababababababababab', limit=512)
-        """
+        """Return the key with this text, or None if judge made no such key."""
         found = _ID.fullmatch(text) if isinstance(text, str) else None
         return cls(found[1], int(found[2])) if found else None
 
@@ -123,8 +119,7 @@ async def ask_batch(
 ) -> Exchange[ChatReply]:
     """Return the reply to `body` that `find` returns, or a failure with the detail `WAITS`.
 
-    `hand_on` is called with each request without a reply. The first two arguments make it a
-    `judge.backends.openai.model.Send`.
+    `hand_on` is called with each request without a reply. The first two arguments make it a `Send`.
     """
     key = RequestKey.of(body)
     if reply := find(key):
@@ -152,10 +147,7 @@ class Provider:
         await self._client.close()
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
-        """Return the newest usable batch of a file with this hash, or None.
-
-        Batches that are `known` belong to an earlier file and do not count.
-        """
+        """Return the newest usable batch of a file with this hash; `known` ones do not count."""
         with self._translated("GET", "/batches"):
             page = await self._client.batches.list(limit=_SEARCHED_BATCHES)
             for batch in page.data:

@@ -59,16 +59,8 @@ class Capabilities(Record):
         # /responses takes no seed: openai.types.responses.ResponseCreateParams names all fields.
         return cls(seed=False, limit="max_output_tokens", endpoint=endpoint, extra=dict(extra))
 
-    @property
-    def path(self) -> str:
-        """The path of the endpoint."""
-        return PATHS[self.endpoint]
-
     def signature(self, model: str, host: str, later: int = 0) -> str:
-        """Return `llm:MODEL@HOST|…` with the options; unknown fields of the user enter by hash.
-
-        `later` is added to the seed.
-        """
+        """Return `llm:MODEL@HOST|…` with the options; `later` is added to the seed."""
         rest = dict(self.extra)
         temperature = rest.pop("temperature", 0 if self.temperature else "default")
         seed = _later(rest.pop("seed", SEED if self.seed else "none"), later)
@@ -181,27 +173,22 @@ def _digest(fields: JsonValue) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
-def prompt_tokens(body: Mapping[str, JsonValue]) -> int:
+def prompt_tokens(body: Mapping[str, Any]) -> int:
     """Return the estimated tokens of the messages in a request's body."""
-    messages = body.get("messages") or body.get("input")
-    if not isinstance(messages, list):
-        return 0
-    return sum(estimate_tokens(str(each["content"])) for each in messages if isinstance(each, dict))
+    messages = body.get("messages") or body.get("input") or ()
+    return sum(estimate_tokens(each["content"]) for each in messages)
 
 
-def reply_limit(body: Mapping[str, JsonValue]) -> int:
+def reply_limit(body: Mapping[str, Any]) -> int:
     """Return the limit on the reply in a request's body, in tokens; 0 without a limit."""
-    return int(str(next((body[name] for name in LIMITS if name in body), 0)))
+    return next((int(body[name]) for name in LIMITS if name in body), 0)
 
 
 def read_completion(text: str, sent: Mapping[str, JsonValue]) -> ChatReply:
-    """Return the reply in a response's body: the first choice, or the final message of /responses.
+    """Return the reply in a response's body, or raise ValueError if it holds none.
 
     Tokens that the server does not count are estimated; `sent` is the request's body. A reply of
     thoughts alone has `<think>` before it.
-
-    Raises:
-        ValueError: the body holds no reply.
     """
     try:
         # pydantic's own parser refuses half a surrogate pair, which models do write.

@@ -148,13 +148,7 @@ class Outage:
     """The state of an outage, which begins with a failure and ends with any other response.
 
     Failures are a server that cannot be reached, an internal error (5xx) and a refusal (429). A
-    refusal that asks to wait counts from the end of that wait.
-
-    Args:
-        patience: the most seconds of an outage; 0 for no limit.
-        deadline: the most seconds that a server may ask to wait.
-        first_patience: the same as `patience`, while the server has accepted no connection yet.
-        clock: that of the event loop.
+    refusal that asks to wait counts from the end of that wait. The arguments are those of `Policy`.
     """
 
     def __init__(
@@ -181,10 +175,7 @@ class Outage:
 
     @property
     def end(self) -> float:
-        """The end of patience on that clock; infinite while the server answers.
-
-        It ends at once if the server asks to wait for longer than the deadline.
-        """
+        """The end of patience on that clock; infinite while the server answers."""
         if not self.patience or self._failure is None:
             return math.inf
         return -math.inf if self._is_too_long else self._since + self.patience
@@ -194,10 +185,7 @@ class Outage:
         return self._failure is not None and (self._failure.wait or 0.0) > self._deadline
 
     def hear(self, failure: Failure | None) -> None:
-        """Record the failure of an attempt, or None for an answer.
-
-        An attempt that took too long neither begins nor ends an outage.
-        """
+        """Record an answer (None) or a failure; one without a response may be no outage."""
         self.has_connected = self.has_connected or failure is None or not failure.unsent
         limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
         if failure is not None and (limited or failure.gone):
@@ -244,10 +232,8 @@ class Outage:
 class Connection:
     """An async context manager that sends requests to one OpenAI-compatible server.
 
-    Its outcomes and errors show neither the key nor the values of `headers`.
-
-    Raises:
-        ConfigError: the key cannot be sent, or the address leads nowhere.
+    Its outcomes and errors show neither the key nor the values of `headers`. A malformed key or
+    address raises ConfigError.
     """
 
     def __init__(

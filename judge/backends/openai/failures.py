@@ -151,10 +151,10 @@ def from_error(error: Exception, hide: Hide = str) -> Failure:
 
 
 def _from_transport(error: Exception, hide: Hide) -> Failure:
-    """Return the failure of a request without a response.
+    """Return the failure of a request without a response, by the root of the cause chain.
 
-    The root of the cause chain decides, because the SDK reports a connection that was refused as a
-    time-out. Other messages than the operating system's may quote the key, and are not shown.
+    The SDK reports a connection that was refused as a time-out. Other messages than the operating
+    system's may quote the key, and are not shown.
     """
     chain: list[Exception] = [error]
     while isinstance(cause := chain[-1].__cause__ or chain[-1].__context__, Exception):

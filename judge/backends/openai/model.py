@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import (
+    PATHS,
     Capabilities,
     prompt_tokens,
     read_completion,
@@ -53,11 +54,8 @@ async def settle(
 ) -> Capabilities:
     """Return the options that the server accepts: remembered from an earlier run, or probed now.
 
-    Probing begins with the `wanted` options and leaves out each one that the server refuses by
-    name: ten requests at most, retries aside.
-
-    Raises:
-        JudgeUnavailable: the server cannot be reached, or refuses what no option explains.
+    Probing begins with the `wanted` options and leaves out each one that the server refuses. It
+    raises JudgeUnavailable if the server cannot be reached, or refuses what no option explains.
     """
     known = await recall(memory, connection.base_url, model, wanted)
     if known is not None:
@@ -71,7 +69,11 @@ async def settle(
     while True:
         body = settled.body(model, request)
         exchange = await connection.ask(
-            settled.path, body, partial(read_completion, sent=body), option=option, first=True
+            PATHS[settled.endpoint],
+            body,
+            partial(read_completion, sent=body),
+            option=option,
+            first=True,
         )
         outcome = exchange.outcome
         if isinstance(outcome, ChatReply):
@@ -89,10 +91,7 @@ async def settle(
 
 
 def sender(connection: Connection, settled: Capabilities, budget: "Budget | None" = None) -> Send:
-    """Return the function that posts requests to a server.
-
-    Once the budget is spent, each request fails with the reason `budget`.
-    """
+    """Return the function that posts requests to a server, until the budget is spent."""
 
     async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[ChatReply]:
         tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
@@ -101,7 +100,7 @@ def sender(connection: Connection, settled: Capabilities, budget: "Budget | None
             return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False))
         try:
             exchange = await connection.ask(
-                settled.path,
+                PATHS[settled.endpoint],
                 body,
                 partial(read_completion, sent=body),
                 deadline=deadline,
@@ -118,9 +117,9 @@ def sender(connection: Connection, settled: Capabilities, budget: "Budget | None
 
 
 def counting(counts: Counter[str]) -> Send:
-    """Return a function that sends nothing, and fails each request with the reason `budget`.
+    """Return a function that counts `calls`, `prompt_tokens` and `reply_tokens`, and sends nothing.
 
-    It adds up `calls`, `prompt_tokens` and `reply_tokens`; a reply counts as a fifth of its limit.
+    A reply counts as a fifth of its limit.
     """
 
     async def send(
@@ -177,8 +176,7 @@ class Budget:
 class ChatModel:
     """A `judge.protocols.Model` that is asked by requests in OpenAI's form.
 
-    `settled` are the options that `settle` found, and `memory` is the store that remembers them; it
-    is corrected once they no longer hold.
+    `settled` are the options that `settle` found, and `memory` remembers them.
     """
 
     def __init__(
@@ -258,18 +256,17 @@ class ChatModel:
             _LOG.warning(text, served, before)
 
 
-class SeededModel:
+class SeededModel(NamedTuple):
     """The same model with another seed; where its server takes none, nothing differs."""
 
-    def __init__(self, model: ChatModel, seed: int) -> None:
-        self._model = model
-        self._seed = seed
+    model: ChatModel
+    seed: int
 
     @property
     def signature(self) -> str:
         """The model's signature with that seed."""
-        return self._model.signed(self._seed)
+        return self.model.signed(self.seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once. Errors as in `ChatModel`."""
-        return await self._model.chat(request.model_copy(update={"seed": self._seed}))
+        return await self.model.chat(request.model_copy(update={"seed": self.seed}))

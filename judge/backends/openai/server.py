@@ -39,10 +39,8 @@ class _OtherServer(AsyncOpenAI):
 class Server:
     """One server, and the secrets that its requests hold; no text shows a secret.
 
-    An empty key is sent as "none". Additional `headers` override all others.
-
-    Raises:
-        ConfigError: the address or the key is malformed; the message does not repeat the key.
+    An empty key is sent as "none". Additional `headers` override all others. A malformed address
+    or key raises ConfigError.
     """
 
     def __init__(
@@ -70,13 +68,10 @@ class Server:
         self._secrets = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
 
     def open(self, timeout: float, *, read: float | None = None, retries: int = 0) -> AsyncOpenAI:
-        """Return a client that follows no redirects.
+        """Return a client that follows no redirects; a malformed proxy raises ConfigError.
 
         It connects within `timeout` seconds, reads each part of a response within `read`, and
         repeats a request that failed `retries` times.
-
-        Raises:
-            ConfigError: a proxy in the environment is malformed.
         """
         is_openai = self._url.scheme == "https" and f".{self._url.host}".endswith(_OPENAI)
         # A proxy for the outside world does not lead to this machine.
