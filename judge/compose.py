@@ -362,8 +362,9 @@ async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
 
     url = address(config)
     server = Server(url, _key(url), _headers(config))
-    async with Provider(server, config.timeout, config.attempts) as provider:
-        yield provider
+    retries = config.attempts - 1
+    async with server.open(config.timeout, read=config.timeout, retries=retries) as client:
+        yield Provider(server, client)
 
 
 def open_hook(name: str) -> ReviewHook:

@@ -51,7 +51,15 @@ class Webhook:
         headers: Mapping[str, str] | None = None,
         first_wait: float = 0.5,
     ) -> None:
-        self._url = _checked(url)
+        try:
+            self._url = _HostOnly(url.strip())
+        except httpx.InvalidURL:
+            self._url = _HostOnly("")
+        if self._url.scheme not in {"http", "https"} or not self._url.host:
+            raise ConfigError(
+                "the review hook's address (not repeated here, as it may hold a secret) is no http "
+                "address; try https://host/path"
+            )
         self._timeout = timeout
         own = {"User-Agent": f"judge/{__version__}", "Content-Type": "application/json"}
         self._headers = {**own, **(headers or {})}
@@ -60,12 +68,9 @@ class Webhook:
 
     async def __call__(self, sample: Sample, result: SampleResult, probability: float) -> None:
         """Post one result; raise WebhookError if it was not accepted."""
-        fields = {"qid": result.qid, "probability": probability}
-        records = {
-            "sample": sample.model_dump(mode="json"),
-            "result": result.model_dump(mode="json"),
-        }
-        body = json.dumps(fields | records).encode()
+        records = {"sample": sample, "result": result}
+        fields = {name: record.model_dump(mode="json") for name, record in records.items()}
+        body = json.dumps({"qid": result.qid, "probability": probability} | fields).encode()
         headers = {**self._headers, "Idempotency-Key": hashlib.sha256(body).hexdigest()}
         await AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, WebhookError) and error.again),
@@ -104,16 +109,3 @@ class _HostOnly(httpx.URL):
         return f"{self.scheme}://{self.host}"
 
     __repr__ = __str__
-
-
-def _checked(url: str) -> _HostOnly:
-    try:
-        checked = _HostOnly(url.strip())
-    except httpx.InvalidURL:
-        checked = _HostOnly("")
-    if checked.scheme not in {"http", "https"} or not checked.host:
-        raise ConfigError(
-            "the review hook's address (not repeated here, as it may hold a secret) is no http "
-            "address; try https://host/path"
-        )
-    return checked

@@ -14,9 +14,10 @@ from pydantic import JsonValue
 from judge.backends.openai.chat import LIMITS, PATHS, read_completion, reply_limit
 from judge.backends.openai.client import Exchange
 from judge.backends.openai.failures import Failure, brief, broken, from_error, read_failure
+from judge.backends.openai.sdk import AsyncOpenAI
 from judge.backends.openai.server import Server
 from judge.config import Endpoint
-from judge.errors import JudgeError, JudgeUnavailable, JudgeUnhealthy
+from judge.errors import JudgeUnavailable, JudgeUnhealthy
 from judge.records import ChatReply, UnscoredReason
 
 WAITS: Final = "waits for the reply to a batch"
@@ -90,9 +91,9 @@ class BatchReply(NamedTuple):
     @property
     def trouble(self) -> str:
         """The failure for which the request must be sent again; empty for a reply."""
-        match self.outcome:
-            case Failure(again=again, step=step, detail=detail) if again or step:
-                return detail
+        failure = self.outcome
+        if isinstance(failure, Failure) and (failure.again or failure.step):
+            return failure.detail
         return ""
 
 
@@ -129,22 +130,16 @@ async def ask_batch(
 
 
 class Provider:
-    """The files and batches of an OpenAI-compatible provider, an async context manager.
+    """The files and batches of an OpenAI-compatible provider.
 
     Every method raises JudgeUnavailable where the provider refuses, and JudgeUnhealthy where it
     cannot be reached, or is too busy. The SDK repeats requests, except one that starts a batch.
     """
 
-    def __init__(self, server: Server, timeout: float, attempts: int) -> None:
+    def __init__(self, server: Server, client: AsyncOpenAI) -> None:
         self._server = server
-        self._client = server.open(timeout, read=timeout, retries=attempts - 1)
+        self._client = client
         self.base_url: Final = server.base_url
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
         """Return the newest usable batch of a file with this hash; `known` ones do not count."""
@@ -195,19 +190,15 @@ class Provider:
         """Raise an error of the SDK or of the provider's answer as one of ours."""
         try:
             yield
-        except JudgeError:
-            raise
         except Exception as error:  # noqa: BLE001  the transport raises errors of its own
             failure = from_error(error, self._server.hide)
-            raise self._error(failure, method, path) from None
-
-    def _error(self, failure: Failure, method: str, path: str) -> JudgeError:
-        """Return the error for a request that failed, with the next step."""
+        else:
+            return
         where = f"{method} {self.base_url}{path}: {failure.detail}"
         if failure.again or failure.gone:
-            return JudgeUnhealthy(f"{where}; wait, and run the same command again")
+            raise JudgeUnhealthy(f"{where}; wait, and run the same command again")
+        step = failure.step.format(option="--model") or "mend that, and run the same command again"
         # Any other path names a file or a batch, which may be gone.
         if path in {"/files", "/batches"} and failure.status in _NOT_FOUND:
-            return JudgeUnavailable(f"{where}; {_NO_BATCHES}")
-        step = failure.step.format(option="--model") or "mend that, and run the same command again"
-        return JudgeUnavailable(f"{where}; {step}")
+            step = _NO_BATCHES
+        raise JudgeUnavailable(f"{where}; {step}")

@@ -105,19 +105,16 @@ class Capabilities(Record):
 
     def _shape(self, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """Return the field that requests a reply of this shape."""
+        if self.response_format == "text":
+            return {}
         strict: dict[str, JsonValue] = {"name": "reply", "strict": True, "schema": schema}
         chat = self.endpoint == "chat"
-        match self.response_format:
-            case "json_schema" if chat:
-                shape: dict[str, JsonValue] = {"type": "json_schema", "json_schema": strict}
-            case "json_schema":
-                shape = {"type": "json_schema", **strict}
-            case "json_object+schema":
-                shape = {"type": "json_object", "schema": schema}
-            case "json_object":
-                shape = {"type": "json_object"}
-            case _:
-                return {}
+        kind, _, with_schema = self.response_format.partition("+")
+        shape: dict[str, JsonValue] = {"type": kind}
+        if kind == "json_schema":
+            shape |= {"json_schema": strict} if chat else strict
+        elif with_schema:
+            shape["schema"] = schema
         return {"response_format": shape} if chat else {"text": {"format": shape}}
 
     def without(self, field: str) -> "Capabilities | None":

@@ -267,7 +267,7 @@ class Connection:
         self,
         path: str,
         body: Mapping[str, JsonValue],
-        read: Callable[[str], T],
+        read: Callable[[str, Mapping[str, JsonValue]], T],
         *,
         deadline: float | None = None,
         spent: Callable[[T], int] = lambda _: 0,
@@ -276,8 +276,8 @@ class Connection:
     ) -> Exchange[T]:
         """Post `body` as JSON to `path` until it is answered or the policy's limits are reached.
 
-        `read` returns the answer in a response's text, or raises ValueError, and `spent` returns
-        the tokens of request and answer. Refused requests (429) are waited for until the
+        `read` returns the answer in a response's text to this body, or raises ValueError, and
+        `spent` returns the tokens of both. Refused requests (429) are waited for until the
         `deadline`, on the event loop's clock. The `first` request of a run has fewer attempts, and
         waits for an outage to end. Errors name the body's model and the `option` that names it.
 
@@ -299,7 +299,8 @@ class Connection:
             nonlocal failure, counted
             if failure.again and clock() >= min(end, self._outage.end):
                 return replace(failure, again=False)  # the wait took too long
-            outcome = await self._attempt(self.base_url + path, content, read, end)
+            url = self.base_url + path
+            outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):
                 failure = outcome
                 counted += not (may_wait and policy.is_free(failure, first=first))

@@ -1,9 +1,8 @@
 """Embeddings of an OpenAI-compatible server."""
 
 import json
-from collections.abc import Sequence
-from functools import partial
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +61,7 @@ class OpenAIEmbedder:
             "/embeddings",
             # Servers of one's own often know no base64.
             {"model": self._model, "input": list(texts), "encoding_format": "float"},
-            partial(_rows, len(texts)),
+            _rows,
             deadline=deadline,
             option=_OPTION,
             first=first,
@@ -70,13 +69,13 @@ class OpenAIEmbedder:
         return exchange.outcome
 
 
-def _rows(count: int, body: str) -> npt.NDArray[np.float32]:
+def _rows(body: str, sent: Mapping[str, Any]) -> npt.NDArray[np.float32]:
     try:
         data = sorted(json.loads(body)["data"], key=lambda row: row.get("index") or 0)
         rows = np.array([row["embedding"] for row in data], np.float64)  # ragged rows are refused
     except (AttributeError, KeyError, OverflowError, RecursionError, TypeError):
         raise ValueError("no embeddings in the body") from None
-    if rows.shape[:-1] != (count,) or not rows.size or not np.isfinite(rows).all():
+    if rows.shape[:-1] != (len(sent["input"]),) or not rows.size or not np.isfinite(rows).all():
         raise ValueError("not one row of numbers for each text")
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

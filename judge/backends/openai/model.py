@@ -1,11 +1,9 @@
 """Find out the options that a server accepts for a model, and ask the model."""
 
-import logging
 import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
@@ -26,7 +24,6 @@ from judge.config import Config
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 
-_LOG: Final = logging.getLogger("judge")
 _REFUSES_OPTION: Final = frozenset({*REFUSES_FIELD, 500})
 """With these statuses the first request's options are refused; some answer a schema with 500."""
 _SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
@@ -68,13 +65,8 @@ async def settle(
     settled = wanted
     while True:
         body = settled.body(model, request)
-        exchange = await connection.ask(
-            PATHS[settled.endpoint],
-            body,
-            partial(read_completion, sent=body),
-            option=option,
-            first=True,
-        )
+        path = PATHS[settled.endpoint]
+        exchange = await connection.ask(path, body, read_completion, option=option, first=True)
         outcome = exchange.outcome
         if isinstance(outcome, ChatReply):
             settled = settled.model_copy(update={"served": outcome.model})
@@ -102,7 +94,7 @@ def sender(connection: Connection, settled: Capabilities, budget: "Budget | None
             exchange = await connection.ask(
                 PATHS[settled.endpoint],
                 body,
-                partial(read_completion, sent=body),
+                read_completion,
                 deadline=deadline,
                 spent=lambda found: found.prompt_tokens + found.reply_tokens,
             )
@@ -194,7 +186,6 @@ class ChatModel:
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
         self._memory = memory
         self._send = send
-        self._logged_change = False
 
     def signed(self, seed: int) -> str:
         """Return the signature of requests with this seed."""
@@ -243,17 +234,11 @@ class ChatModel:
         return failure.reason
 
     async def _note_model(self, served: str) -> None:
-        """Remember a change of the serving model, and log the first one."""
-        before = self._settled.served
-        if served in {"", before}:
-            return
-        self._settled = self._settled.model_copy(update={"served": served})
-        self.signature = self.signed(0)
-        await remember(self._memory, self._url, self._model, self._settled)
-        if before and not self._logged_change:
-            self._logged_change = True
-            text = "the server now answers with model %r, and no longer with %r"
-            _LOG.warning(text, served, before)
+        """Remember a change of the serving model."""
+        if served not in {"", self._settled.served}:
+            self._settled = self._settled.model_copy(update={"served": served})
+            self.signature = self.signed(0)
+            await remember(self._memory, self._url, self._model, self._settled)
 
 
 class SeededModel(NamedTuple):

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -76,7 +76,7 @@ class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
             _LOGGER.warning("cache %s: rows that are not plain text are ignored", self._directory)
 
 
-class DiskStore:
+class DiskStore(AbstractContextManager["DiskStore"]):
     """Keeps texts in a folder that processes share; close it, or use it in a `with`.
 
     What is put outlives a kill -9, and where it is `durable` a power cut, too. A new folder is for
@@ -102,9 +102,6 @@ class DiskStore:
                 sqlite_journal_mode="wal",
                 sqlite_synchronous=2 if durable else 1,
             )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -5,9 +5,9 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
-from typing import Final, Self, cast
+from typing import Final, cast
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -38,7 +38,7 @@ _GONE: Final = (
 )
 
 
-class RedisStore:
+class RedisStore(AbstractContextManager["RedisStore"]):
     """Keeps texts on a server, at a checked `url`; close it, or use it in a `with`.
 
     Keys begin with `judge:`. What is put is forgotten after `ttl` seconds, where given. User name
@@ -70,9 +70,6 @@ class RedisStore:
             probe = [f"{PREFIX}probe:{number}" for number in range(2)]
             self._set(dict.fromkeys(probe, b""), seconds=1)
             self._client.mget(probe)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

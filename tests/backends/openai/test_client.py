@@ -24,7 +24,7 @@ BODY: dict[str, JsonValue] = {
 }
 
 
-def words(content: str) -> str:
+def words(content: str, _: object) -> str:
     if "choices" not in json.loads(content):
         raise ValueError("no reply")
     return content
@@ -87,7 +87,7 @@ def sent(key: str, quick: Policy) -> Sent:
         async with raw(*parts, endless=endless) as url:
             policy = replace(quick, attempts=attempts)
             async with Connection(url, key, policy=policy) as connection:
-                return await connection.ask("/chat/completions", BODY, str)
+                return await connection.ask("/chat/completions", BODY, lambda text, _: text)
 
     return send
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given
@@ -102,7 +101,7 @@ async def send(
     server: JudgeServer,
     pace: Pace,
     count: int,
-    read: Callable[[str], object] = str,
+    read: Callable[[str, Mapping[str, JsonValue]], object] = lambda text, _: text,
 ) -> list[object]:
     """Send `count` numbered requests at once, and return their outcomes."""
     policy = Policy(timeout=5.0, attempts=3, first_wait=0.02, longest_wait=0.05)
@@ -139,5 +138,5 @@ async def test_over_http_a_limit_counts_whatever_status_it_comes_with() -> None:
     named = {"code": "rate_limit_exceeded", "message": "too many"}
     limited = iter([Body(json.dumps({"object": "response", "error": named, "output": []}))])
     with JudgeServer(lambda asked: next(limited, None) or right(asked)) as server:
-        outcomes = await send(server, Pace(4), 1, partial(read_completion, sent={}))
+        outcomes = await send(server, Pace(4), 1, read_completion)
     assert not [each for each in outcomes if isinstance(each, Failure | BaseException)]
