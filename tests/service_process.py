@@ -17,10 +17,9 @@ from typing import Any, Self
 import httpx
 
 from judge.config import Config
-from judge.service.app import application
+from judge.service.app import application, listen, server_of
 from judge.service.batches import BatchRecord, write_batch
 from judge.service.requests import Limits, read_tokens
-from judge.service.server import listen, server_of
 from tests.commands import judge, start
 
 LOOPBACK = "127.0.0.1"

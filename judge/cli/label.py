@@ -41,9 +41,8 @@ def label(
     Example: judge label runs/today --reviewer Ann
     """
     with extra("service", "the page"):
-        from judge.service.app import label_application  # noqa: PLC0415  heavy, and an extra
+        from judge.service.app import label_application, serve  # noqa: PLC0415  heavy, and an extra
         from judge.service.routes import load_questions  # noqa: PLC0415
-        from judge.service.server import serve  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_NAME_CHARACTERS} characters that can be printed")

@@ -42,9 +42,9 @@ def serve(
     """
     with extra("service", "the service"):
         from judge.service.app import application  # noqa: PLC0415
+        from judge.service.app import serve as served  # noqa: PLC0415
         from judge.service.monitoring import LOG, log_json  # noqa: PLC0415
         from judge.service.requests import Limits, read_tokens  # noqa: PLC0415
-        from judge.service.server import serve as served  # noqa: PLC0415
     tokens = read_tokens(os.environ.get(SERVICE_TOKENS, ""))
     limits = Limits(queue, running, max_body, max_batch)
     app = application(settings, data, limits, tokens, host, allow_host or ())

@@ -1,8 +1,6 @@
 """A metric for deepeval's `assert_test`, `evaluate` and `deepeval test run`; it needs no key.
 
-Undecided claims do not count. A case in which the judge failed on a claim, or in which all claims
-are undecided, has an `error` and no score. A case that abstains or makes no claim is skipped, which
-counts as passed. deepeval sends telemetry unless you switch it off.
+A failed claim, or undecided claims alone, give an `error`; an answer without a claim is skipped.
 """
 
 from typing import Any

@@ -1,8 +1,6 @@
 """A scorer for Inspect: how far its passages support a solver's answer.
 
-Passages are texts, or documents with an id, under `contexts`, or another path, in the sample's
-metadata or else its store. An answer that is unscored, abstained or without a claim is
-`Score.unscored` with the `reason` grader_failed, abstained or no_claims; metrics leave it out.
+An answer without a score is `Score.unscored` with its `reason`; metrics leave it out.
 """
 
 import re

@@ -1,7 +1,6 @@
 """An evaluator for LangSmith's `evaluate`, and a step behind LangChain's retrieval chains.
 
-An answer that is unscored, abstained or without a claim has no score, but a value and a comment
-with the reason. `paths` are the map of `Sample.of`.
+An answer without a score has a value and a comment with the reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +19,7 @@ _Row = dict[str, Any]
 def faithfulness_evaluator(
     evaluator: Evaluator | None = None, paths: Mapping[str, str] | None = None, lang: Lang = "en"
 ) -> Callable[..., Awaitable[_Row]]:
-    """Return an evaluator for LangSmith's `evaluate` and `aevaluate`."""
+    """Return an evaluator for LangSmith; `paths` are the map of `Sample.of`."""
     judge = evaluator or Evaluator(load_config({}))
 
     async def faithfulness(inputs: _Row, outputs: _Row) -> _Row:

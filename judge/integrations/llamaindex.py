@@ -1,7 +1,6 @@
 """An evaluator of LlamaIndex responses, alone or in a `BatchEvalRunner`.
 
-Undecided claims do not count. If the judge failed on a claim, all claims are undecided, or the
-answer abstains or makes no claim, the result is invalid, with a reason, and `passing` is None.
+A result with a failed claim, or without a score, is invalid, and its `passing` is None.
 """
 
 from collections.abc import Sequence

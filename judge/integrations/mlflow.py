@@ -1,8 +1,7 @@
 """A scorer for `mlflow.genai.evaluate`.
 
-A row has inputs and outputs under the names that `judge score` reads; passages may also be the
-outputs of the trace's retrievers. The `Feedback` on an answer that is unscored, abstained or
-without a claim has no value; its `error` has the reason as code, and MLflow's means leave it out.
+Passages may also be the outputs of the trace's retrievers. The `Feedback` on an answer without a
+score has no value, and its `error` has the reason as code.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,7 @@
 """A judged answer as an OpenTelemetry span, and as events of the GenAI conventions.
 
 The span `evaluate` is a child of the current one, and contains a log event
-`gen_ai.evaluation.result` for each score. An unscored answer has no `score.value`, and its first
-reason as `error.type`. The label `score.label` is pass or fail by `at_least`, or else undecided,
-abstained or no_claims. Texts are sent with `texts=True` only.
+`gen_ai.evaluation.result` for each score. Texts are sent with `texts=True` only.
 """
 
 from judge import SampleResult, Status, Unscored

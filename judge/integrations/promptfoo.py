@@ -1,9 +1,8 @@
 """An assertion for promptfoo.
 
-The passages are the variable `context`, or `context` in the provider's metadata; the question is
-`question` or `query`. `config` may contain settings of `judge score`, and `map`. An output that is
-unscored, abstained or without a claim fails with a reason that begins with "no score"; it has no
-`namedScores`, and the score 0, which promptfoo requires. Undecided claims do not count.
+The passages are `context` in the variables or the provider's metadata. `config` may contain
+settings of `judge score`, and `map`. An output without a score has the score 0, which promptfoo
+requires, no `namedScores`, and a reason that begins with "no score".
 """
 
 from collections.abc import Mapping

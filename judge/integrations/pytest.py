@@ -42,35 +42,23 @@ def assert_faithful(
         chunks: its passages, as texts, or as objects of `chunk_id` and `text` if the answer cites.
         at_least: the lowest faithfulness that passes, above 0, up to 1.
         query: the question.
-        evaluator: for example the fixture `judge_evaluator`; by default one with the settings of
-            the environment and judge.toml.
+        evaluator: by default one with the settings of the environment and judge.toml.
 
     Raises:
         AssertionError: the answer is less faithful, even if each failed claim counts 1.
-        pytest.fail.Exception: failed claims decide, or there is no score, because all claims are
-            undecided or there are none. This is no AssertionError, so that a test that expects one
-            does not pass by it.
-        ValueError, TypeError: `at_least` or `chunks` is wrong.
-        ConfigError, JudgeUnavailable: as in `judge.evaluate`.
+        pytest.fail.Exception: failed claims decide, or there is no score. A test that expects an
+            AssertionError does not pass by it.
     """
     __tracebackhide__ = True
     from judge.config import load_config  # noqa: PLC0415
     from judge.evaluator import Evaluator  # noqa: PLC0415  heavy
     from judge.jobs.results import evaluate  # noqa: PLC0415
-    from judge.records import Chunk, Sample  # noqa: PLC0415
+    from judge.records import Sample  # noqa: PLC0415
     from judge.reports.cases import case_of  # noqa: PLC0415
 
     if not 0 < at_least <= 1:
         raise ValueError(f"at_least is above 0, and 1 at most, got {at_least!r}")
-    if isinstance(chunks, str | Mapping):
-        raise TypeError("chunks is a list of texts, or of objects with chunk_id and text")
-    passages = [
-        Chunk(chunk_id=str(number), text=each) if isinstance(each, str) else each
-        for number, each in enumerate(chunks, start=1)
-    ]
-    sample = Sample.model_validate(
-        {"qid": "answer", "query": query, "answer": answer, "chunks": passages}
-    )
+    sample = Sample.of({"qid": "answer", "query": query, "answer": answer, "chunks": chunks})
     (result,) = evaluate([sample], evaluator=evaluator or Evaluator(load_config({})))
     case = case_of(result, at_least)
     if case.kind == "passed":

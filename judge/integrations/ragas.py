@@ -1,7 +1,6 @@
 """A metric for experiments of ragas, and one for `ragas.evaluate`.
 
-An answer that is unscored, abstained or without a claim is NaN, which ragas leaves out of its
-means, so count these too. In `ragas.evaluate` one claim without a verdict makes it NaN, or raises.
+An answer without a score is NaN, which ragas leaves out of its means, so count these too.
 """
 
 from math import nan

@@ -1,16 +1,19 @@
-"""The application: live answers, the operator's routes, errors, and all other routes."""
+"""The application: live answers, the operator's routes, errors; and uvicorn, which serves it."""
 
 import asyncio
+import gc
 import json
 import shutil
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import fastapi_swagger  # type: ignore[import-untyped]
+import uvicorn
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -20,6 +23,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from judge.compose import address
 from judge.config import SERVICE_TOKENS, Config
@@ -27,12 +31,12 @@ from judge.errors import ConfigError, JudgeError, JudgeUnavailable, WorkerLost
 from judge.evaluator import Evaluator
 from judge.inputs.fields import SCORE_NEEDS, sample_from
 from judge.inputs.runs import line_of
+from judge.pool import at_once, sockets
 from judge.records import Sample, SampleResult
 from judge.service.batches import Batches
 from judge.service.monitoring import LOG, Metrics
 from judge.service.requests import (
     CLIENT_GONE,
-    LIVE_TASK,
     Limits,
     Requests,
     Tokens,
@@ -50,13 +54,21 @@ from judge.service.wire import (
     problem_of,
     with_settings,
 )
-from judge.text.visible import clip
 
+_BACKLOG: Final = 100
+"""Connections that asyncio accepts at a time, before it closes the ones that are too many."""
+_MAX_CONNECTIONS: Final = 1000
+_HEAD_SECONDS: Final = 20.0
+_MAX_HEAD_BYTES: Final = 1 << 16
+_UNREAD_SECONDS: Final = 60.0
+_KEEPALIVE_SECONDS: Final = 20
+_SHUTDOWN_SECONDS: Final = 30
+_LIVE_TASK: Final = "judge.task"
+"""The key, in the scope of a request, of the task that is cancelled if the client hangs up."""
 _GRACE_SECONDS: Final = 5.0
 """Time to make a result once the judge is asked no more."""
 _PROBE_SECONDS: Final = 2.0
 _PROBE_BYTES: Final = 1_000_000
-_MAX_SHOWN: Final = 80
 _NOT_FOUND: Final = 404
 _DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
 _SAMPLE_BODY: Final = {
@@ -80,13 +92,7 @@ def _shared(config: Config, concurrency: int, parts: int) -> Config:
 
 
 class Service:
-    """The state of the service: an evaluator for live answers, the batches and the metrics.
-
-    Args:
-        config: the settings.
-        data: the folder of the batches.
-        limits: the limits of requests and batches.
-    """
+    """The state of the service: an evaluator for live answers, the batches and the metrics."""
 
     def __init__(self, config: Config, data: Path, limits: Limits) -> None:
         self.config = config
@@ -113,9 +119,7 @@ class Service:
     async def score(self, sample: Sample) -> SampleResult:
         """Return the result of one answer before the deadline, the wait in the queue included.
 
-        Raises:
-            Problem: the queue is full, or there is no result in time.
-            JudgeUnavailable: the judge cannot be reached.
+        Raise `Problem` if the queue is full, or there is no result in time.
         """
         if self._live - self.config.concurrency >= self.limits.queue:
             detail = f"{self.limits.queue} answers are waiting; send it again a second later"
@@ -184,7 +188,7 @@ async def evaluate(request: Request) -> Response:
     """
     service: Service = request.app.state.service
     sample = _sample_in(await request.body())
-    request.scope[LIVE_TASK] = asyncio.current_task()
+    request.scope[_LIVE_TASK] = asyncio.current_task()
     try:
         result = await service.score(sample)
     except WorkerLost as error:  # the service must be restarted
@@ -192,11 +196,11 @@ async def evaluate(request: Request) -> Response:
         request.app.state.server.should_exit = True
         raise
     except asyncio.CancelledError:
-        if LIVE_TASK in request.scope:  # the service stops
+        if _LIVE_TASK in request.scope:  # the service stops
             raise
         raise ClientDisconnect from None  # the connection has cancelled the task
     finally:
-        request.scope.pop(LIVE_TASK, None)
+        request.scope.pop(_LIVE_TASK, None)
     return Response(line_of(result), media_type="application/json")
 
 
@@ -264,20 +268,14 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 
 def _invalid(error: RequestValidationError) -> Problem:
-    """Return the problem of a wrong field, with its value where this is no text of a sample."""
+    """Return the problem of a wrong field, without its value, which may be a text of a sample."""
     first = error.errors()[0]
-    field, value = ".".join(map(str, first["loc"][1:])), first.get("input")
-    is_text_of_sample = first["loc"][0] == "body" and not isinstance(value, int | float)
-    shown = isinstance(value, str | int | float) and not is_text_of_sample
-    actual = f" = {clip(repr(value), _MAX_SHOWN)}" if shown else ""
-    return Problem("wrong-field", f"{field}{actual}: {first['msg']}", field=field)
+    field = ".".join(map(str, first["loc"][1:]))
+    return Problem("wrong-field", f"{field}: {first['msg']}", field=field)
 
 
 class Application(FastAPI):
-    """An application whose errors are problems, behind the checks of `Requests`.
-
-    `hosts` are the names that a `Host` header may have.
-    """
+    """An application whose errors are problems, behind the checks of `Requests`."""
 
     def __init__(
         self,
@@ -329,12 +327,9 @@ def application(
         config: the settings.
         data: the folder of the batches.
         limits: the limits of requests and batches.
-        tokens: the accepted tokens.
+        tokens: the accepted tokens; ConfigError if there are none and other machines can reach it.
         host: the address that the service listens at.
         names: other names that clients may use, such as a proxy's.
-
-    Raises:
-        ConfigError: other machines could use the service without a token.
     """
     if not tokens and not is_loopback(host):
         raise ConfigError(
@@ -375,3 +370,156 @@ def label_application(run: Path) -> FastAPI:
     app = Application({}, host_names("127.0.0.1"), Limits(), Metrics())
     app.include_router(label_router, dependencies=[Depends(of_run)])
     return app
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that is closed when the head of a request takes too long, or is too long.
+
+    Where there are too many, the one that has waited longest for a request is closed (`# D123`).
+    """
+
+    head_seconds = _HEAD_SECONDS
+    _head_bytes = 0
+    """Bytes since the last head or piece of a body was complete, those of trailers included."""
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the next bytes."""
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > _MAX_HEAD_BYTES:
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """Begin to serve a request."""
+        self._head_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._head_bytes = 0
+        super().on_message_complete()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._await_head()
+        lines: Iterable[Any] = self.connections
+        still_open = [each for each in lines if not each.transport.is_closing()]
+        if len(still_open) >= (self.limit_concurrency or 0):
+            waiting = [
+                each for each in still_open if not each.cycle or each.cycle.response_complete
+            ]
+            min(waiting, key=lambda each: each.waits_since).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel what is judged for the client."""
+        super().connection_lost(exc)
+        scope: Any = self.cycle.scope if self.cycle else {}
+        if (task := scope.pop(_LIVE_TASK, None)) is not None:
+            task.cancel()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._await_head()
+
+    def _await_head(self) -> None:
+        last = self.cycle
+        self.waits_since = self.loop.time()
+
+        def close() -> None:
+            if self.cycle is last:
+                self.transport.abort()
+
+        self.loop.call_later(self.head_seconds, close)
+
+
+def server_of(app: FastAPI, config: Config) -> uvicorn.Server:
+    """Return the server of an application, which is also its `state.server`.
+
+    Its connections leave enough open files for those to the judge's server.
+    """
+    connections = sockets() - at_once(config) - _BACKLOG
+    app.state.server = server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            loop="asyncio",
+            lifespan="off",  # `serve` enters it, so that its errors are the command's
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=_BACKLOG,
+            limit_concurrency=int(max(1, min(_MAX_CONNECTIONS, connections))),
+            timeout_keep_alive=_KEEPALIVE_SECONDS,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        )
+    )
+    return server
+
+
+def listen(host: str, port: int, unread_seconds: float = _UNREAD_SECONDS) -> socket.socket:
+    """Return a socket that listens; ConfigError if it cannot. The port 0 is a free one.
+
+    The system closes a connection whose client reads nothing for `unread_seconds`.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Only for a socket that names TCP does asyncio send small responses at once.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+            listening.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * unread_seconds)
+            )
+        listening.bind((host.strip("[]"), port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ConfigError(f"--host {host} --port {port}: {error.strerror}; name another") from None
+    return listening
+
+
+async def serve(
+    app: FastAPI, config: Config, host: str, port: int, on_start: Callable[[str], None]
+) -> int:
+    """Serve an application until a signal, and return its number; 0 if there was none.
+
+    `on_start` is called with the URL. Errors are those of entering the lifespan of the application,
+    ConfigError if the address cannot be used, and WorkerLost if a process of the evaluator died.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    server = server_of(app, config)
+    numbers: list[int] = []
+
+    def stop(number: int) -> None:
+        if not numbers:  # uvicorn raises the signal again at its end
+            LOG.info("draining")
+        numbers.append(number)
+        server.should_exit = True
+        if not server.started and task is not None:
+            task.cancel()
+
+    with suppress(NotImplementedError):  # Windows: uvicorn's own handlers, once it listens
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop, number)
+    try:
+        with listen(host, port) as listening:
+            async with app.router.lifespan_context(app):
+                gc.freeze()  # modules are never freed
+                name = f"[{host}]" if ":" in host else host
+                on_start(f"http://{name}:{listening.getsockname()[1]}")
+                await server.serve([listening])
+    except asyncio.CancelledError:
+        if not numbers:
+            raise
+    if (lost := getattr(app.state, "lost", None)) is not None:
+        raise lost
+    return numbers[0] if numbers else 0

@@ -197,13 +197,9 @@ class Batch:
 
 
 class Batches:
-    """The batches under a folder; an asynchronous context manager that locks the folder.
+    """The batches under a folder; an asynchronous context manager that makes and locks the folder.
 
-    Args:
-        data: the folder; made if it does not exist.
-        config: the settings of a batch, before its own options.
-        running: how many batches are judged at a time.
-        metrics: the counters of the service.
+    `config` has the settings of a batch, before its own options; `running` are judged at a time.
     """
 
     def __init__(self, data: Path, config: Config, running: int, metrics: Metrics) -> None:
@@ -270,10 +266,7 @@ class Batches:
         """Add a batch that arrived in a folder of `new_folder`; return it and whether it is new.
 
         A known batch with this id, these bytes and options is returned; judging it goes on if it
-        failed or was cancelled.
-
-        Raises:
-            Problem: there is a batch with this id and other bytes or options.
+        failed or was cancelled. Raise `Problem` if it has other bytes or options.
         """
         id_ = id_ or f"b{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
         if id_ not in self._batches:

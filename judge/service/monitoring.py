@@ -26,8 +26,7 @@ _LATENCIES: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 1
 class JsonLines(logging.Formatter):
     """Formats a record as JSON: time, level, message, and the `entry` of its `extra`.
 
-    The message of an exception may hold a text of a sample, so only its class and the lines of code
-    are logged.
+    Of an exception only the class and the lines of code are logged: it may quote a sample.
     """
 
     def __init__(self, **always: str) -> None:
@@ -64,9 +63,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = self._counter(
-            "requests", "Requests, by route, status and client.", "method route status client"
-        )
+        self._requests = self._counter("requests", "Requests.", "method route status client")
         self._latency = Histogram(
             "judge_request_seconds",
             "From the first byte to the last.",
@@ -79,9 +76,7 @@ class Metrics:
             name: self._counter(name, f"{name.replace('_', ' ').capitalize()}.", "of")
             for name in ("calls", "retries", "cache_hits", "prompt_tokens", "reply_tokens")
         }
-        self._failures = self._counter(
-            "failures", "Claims without a verdict, by reason.", "of reason"
-        )
+        self._failures = self._counter("failures", "Claims without a verdict.", "of reason")
 
     def _counter(self, name: str, about: str, labels: str) -> Counter:
         return Counter(f"judge_{name}", about, labels.split(), registry=self._registry)

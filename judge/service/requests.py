@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Role = Literal["read", "write", "admin"]
-"""`read` looks at batches, `write` also judges, labels and sends batches, and `admin` also purges
-the batches of other tokens."""
+"""`write` also judges, labels and sends batches, `admin` also purges those of other tokens."""
 MEGABYTE: Final = 1_000_000
 CLIENT_GONE: Final = 499
 """The status in the log where the client hung up before the response."""
-LIVE_TASK: Final = "judge.task"
-"""The key, in the scope of a request, of the task that is cancelled if the client hangs up."""
 # "?+" never takes a role for the beginning of a token, as in "ci:read:0123456789a".
 _ENTRY: Final = re.compile(r"([\w-]+):(?:(read|write|admin):)?+([!-~]{16,})", re.ASCII)
 _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -96,13 +93,10 @@ class Limits:
 def read_tokens(text: str) -> Tokens:
     """Return the tokens in a text of `NAME:TOKEN` or `NAME:ROLE:TOKEN`, separated by commas.
 
-    A token without a role may write.
+    Raise ConfigError, without a token in its message, if the text is malformed.
 
     >>> list(read_tokens("ci:0123456789abcdef").values())
     [Client(name='ci', role='write')]
-
-    Raises:
-        ConfigError: the text is malformed. The message repeats no token.
     """
     tokens: dict[bytes, Client] = {}
     for number, entry in enumerate(filter(None, map(str.strip, text.split(","))), 1):
@@ -290,8 +284,14 @@ class _Body:
             raise Problem("too-slow", detail) from None
         if self._size > self._megabytes * MEGABYTE:
             raise too_large(self._megabytes)
+        requests = self._requests
+        most = max(requests.limits.max_memory, requests.limits.max_body)
         if not self._is_upload:  # a batch goes to disk
-            self._remember(len(message.get("body", b"")))
+            requests.bytes_in_memory += self._size - self._in_memory
+            self._in_memory = self._size
+        if requests.bytes_in_memory > most * MEGABYTE and self._in_memory:
+            self.release()
+            raise Problem("queue-full", f"over {most:g} MB are being judged; send it again later")
         return message
 
     async def _next(self) -> "Message":
@@ -300,16 +300,6 @@ class _Body:
         self._is_complete = not message.get("more_body", False)
         self._size += len(message.get("body", b""))
         return message
-
-    def _remember(self, size: int) -> None:
-        requests = self._requests
-        most = max(requests.limits.max_memory, requests.limits.max_body)
-        self._in_memory += size
-        requests.bytes_in_memory += size
-        if requests.bytes_in_memory > most * MEGABYTE:
-            self.release()
-            detail = f"over {most:g} MB are being judged; send it again later"
-            raise Problem("queue-full", detail)
 
     def release(self) -> None:
         """Count the body as no longer in memory."""

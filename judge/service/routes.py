@@ -1,8 +1,7 @@
 """The routes of batches, their pages, and the label page, which `judge label` serves alone.
 
-A dependency of the label page's routes sets `request.state.run` to the run folder. It sets
-`request.state.name` to the argument of `judge review import`, if a person has to run that command,
-else to nothing.
+A dependency of the label page's routes sets `request.state.run` to the run folder, and
+`request.state.name` to the argument of `judge review import`, if a person has to run it.
 """
 
 import asyncio
@@ -17,11 +16,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi import Path as InPath
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field
 from starlette.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from judge import review
@@ -41,9 +40,9 @@ from judge.pages.agreement import page as agreement_page
 from judge.pages.compare import MOST_ANSWERS, comparison
 from judge.pages.report import report as report_pieces
 from judge.pages.service import batches_page, label_page
+from judge.records import Support
 from judge.reports.compare import compare_runs
 from judge.review.records import Agreement, Draw
-from judge.review.sheet import read_label
 from judge.review.worksheet import LabelEntry, Question, Questions, Worksheet, draw_to_label
 from judge.service.batches import ID_PATTERN, UPLOAD, Batch, Batches, BatchRecord
 from judge.service.requests import MEGABYTE, Client, too_large
@@ -96,7 +95,7 @@ AllBatches = Annotated[Batches, Depends(_batches)]
 BatchId = Annotated[str, InPath(description="The id of the batch.", pattern=f"^{ID_PATTERN}$")]
 
 
-async def _batch(batches: AllBatches, id: BatchId) -> Batch:  # noqa: A002  its name in paths
+def _batch(batches: AllBatches, id: BatchId) -> Batch:  # noqa: A002  its name in paths
     """Return the batch; refuse one with links, which may lead out of its folder."""
     batch = batches.get(id)
     for name in ("", REVIEW, *OWN):
@@ -109,7 +108,7 @@ async def _batch(batches: AllBatches, id: BatchId) -> Batch:  # noqa: A002  its 
 OneBatch = Annotated[Batch, Depends(_batch)]
 
 
-async def _finished(batch: OneBatch) -> Batch:
+def _finished(batch: OneBatch) -> Batch:
     if batch.state != "finished":
         detail = f"it is {batch.state}; only a finished batch has a report and can be labelled"
         raise Problem("conflict", detail)
@@ -146,10 +145,9 @@ async def put_batch(
     id: BatchId,  # noqa: A002  its name in paths
     sending: Annotated[Sending, Query()],
 ) -> BatchStatus:
-    """Send many answers under an id.
+    """Send many answers under an id; again, if judging them shall go on.
 
-    The request may be sent again: a batch with this id, these bytes and options is returned, and
-    judging it goes on if it failed or was cancelled. Other bytes or options are a conflict.
+    Other bytes or options under a known id are a conflict.
     """
     return await _receive(request, response, sending, id)
 
@@ -226,10 +224,7 @@ async def get_results(
     after: Annotated[int, Query(ge=0, le=10**12)] = 0,
     limit: Annotated[int | None, Query(ge=1, le=10**12)] = None,
 ) -> Response:
-    """Return up to `limit` lines behind the first `after`, in input order, a `SampleResult` a line.
-
-    A running batch has the results so far.
-    """
+    """Return up to `limit` results so far behind the first `after`, a `SampleResult` a line."""
     return LinesResponse(_results(batch.folder, after, limit))
 
 
@@ -285,23 +280,14 @@ def get_report(batch: FinishedBatch) -> Response:
     return StreamingResponse(chain([first], pieces), media_type="text/html")
 
 
-async def _first(
-    batches: AllBatches,
-    first: Annotated[
-        str, Query(description="The id of the earlier batch.", pattern=f"^{ID_PATTERN}$")
-    ],
-) -> Batch:
-    return await _finished(await _batch(batches, first))
-
-
 @router.get("/v1/batches/{id}/comparison", response_class=HTMLResponse, dependencies=IN_LANGUAGE)
-def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)]) -> Response:
-    """Return how a batch differs from the batch `first`, as a page.
-
-    The page is that of `judge compare --across-signatures`: it warns if the batches were judged in
-    different ways.
-    """
-    both = (first, batch)
+def get_comparison(
+    batches: AllBatches,
+    batch: FinishedBatch,
+    first: Annotated[str, Query(pattern=f"^{ID_PATTERN}$")],
+) -> Response:
+    """Return how a batch differs from the batch `first`, as `judge compare` writes it."""
+    both = (_finished(_batch(batches, first)), batch)
     report = compare_runs(
         [finished_run(each.folder) for each in both],
         names=[each.record.name or each.id for each in both],
@@ -318,10 +304,7 @@ def get_comparison(batch: FinishedBatch, first: Annotated[Batch, Depends(_first)
 
 @router.post("/v1/batches/{id}/labels", dependencies=IN_LANGUAGE)
 def import_labels(batch: OneBatch) -> Agreement:
-    """Import the labels that people gave on the page of the batch; there is no body.
-
-    The response has the agreement with people and the corrected score.
-    """
+    """Import the labels that people gave on the page; return the agreement and corrected score."""
     run = batch.folder
     if not (sheets := review.worksheets(run)):
         raise Problem("conflict", "there are no labels; label sentences on the page first")
@@ -359,14 +342,8 @@ class Labelling(LabelEntry):
 
     model_config = ConfigDict(defer_build=False)
 
-    label: str = Field(default="", max_length=40)
+    label: Support | Literal[""] = ""
     note: str = Field(default="", max_length=10_000)
-
-    @field_validator("label")
-    @classmethod
-    def _is_label(cls, label: str) -> str:
-        read_label(label)
-        return label
 
 
 class LabelRow(LabelEntry):
@@ -421,7 +398,7 @@ def put_row(request: Request, row: RowId, review: Review, labelling: Labelling) 
     """Keep a label; it is on disk before the response. An empty label removes the last one."""
     draw, _ = _drawn(request.state.run, row)
     sheet = Worksheet(request.state.run, draw, review.reviewer)
-    sheet.put(row, LabelEntry(**labelling.model_dump()))
+    sheet.put(row, LabelEntry(**labelling.model_dump(mode="json")))
     return labelling
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from judge.service.app import Connection
 from judge.service.requests import Limits
-from judge.service.server import Connection
 from tests.commands import write
 from tests.service_process import QUICKSTART, Serving, judged, process
 

@@ -81,7 +81,7 @@ def test_errors_are_those_of_the_local_api(serving: Serving, tmp_path: Path) -> 
             http.wait("none")
         with pytest.raises(ConfigError, match="nope"):
             http.submit(bad, fail_under=("nope",))
-        with pytest.raises(InputError, match="nonsense = '1': Extra inputs"):
+        with pytest.raises(InputError, match="nonsense: Extra inputs"):
             http.submit(bad, nonsense=1)
         with pytest.raises(InputError, match="No such file"):
             http.submit(tmp_path / "missing.jsonl")

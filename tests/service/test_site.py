@@ -63,7 +63,6 @@ def test_a_batch_is_labelled_imported_and_shown(
 
     for path, body, status in (
         (f"{base}/rows/{rows[0]}", {"label": "perhaps"}, 422),
-        (f"{base}/rows/{rows[0]}", {"skip": "bored"}, 422),
         (f"{base}/rows/{rows[0]}", {"label": "full", "more": 1}, 422),
         (f"{base}/rows/{rows[0]}?reviewer=%00", said, 422),
         (f"{base}/rows/{rows[0][:-1]}0x", said, 422),
