@@ -68,11 +68,7 @@ def sample_from(
 ) -> Sample:
     """Return the sample in a row; keys that are not read become metadata.
 
-    The line becomes the qid if the row has none. The fields in `needs` must be present; an empty
-    answer or chunk list is. `places` are the paths of fields in the file, for messages.
-
-    Raises:
-        InputError: a field is missing or of the wrong type; its `field` names it.
+    The fields in `needs` must be there. An InputError names the field, by its path in `places`.
     """
     keys = {name: key for name, keys in NAMES.items() if (key := _first_key(fields, keys))}
     if keys.get("gold_answer") == _AMBIGUOUS and not isinstance(fields[_AMBIGUOUS], str):
@@ -318,18 +314,9 @@ class Shape(NamedTuple):
     hint: str = ""
 
 
-class ShapeTable(NamedTuple):
-    """The shapes in the order in which they are tried, and what documents have in all of them."""
-
-    shapes: tuple[Shape, ...]
-    texts: list[str]
-    """Paths of a document's text."""
-    ids: list[str]
-    """Paths of its id."""
-
-
 @cache
-def _table() -> ShapeTable:
+def _table() -> dict[str, Any]:
+    """Return the shapes in the order in which they are tried, and paths of texts and ids."""
     table = tomllib.loads(files("judge").joinpath("data", "shapes.toml").read_text("utf-8"))
 
     def shape(row: dict[str, Any]) -> Shape:
@@ -347,14 +334,11 @@ def _table() -> ShapeTable:
 
     own = {name: NAMES[name] for name in ("answer", "chunks", "query", "gold_answer")}
     last = Shape("a plain sample", own, mark=(own["chunks"],))
-    return ShapeTable((*map(shape, table["shape"]), last), table["texts"], table["ids"])
+    return table | {"shape": [*map(shape, table["shape"]), last]}
 
 
 class RowReader:
-    """Reads rows as samples.
-
-    A row that has the required fields under our own names is read by them. All other rows are read
-    by the shape of the first of them.
+    """Reads rows as samples: by our own names, or by the shape of the first row without them.
 
     Args:
         needs: fields of `Sample` that must be present.
@@ -418,7 +402,7 @@ class RowReader:
         if not self._distinctive and not any(_has(fields, name) for name in _DISTINCTIVE):
             missing = set(SCORE_NEEDS)
         shape = Shape("--map says", {}) if self._mapped else None
-        for each in _table().shapes if missing else ():
+        for each in _table()["shape"] if missing else ():
             can_have = missing <= SCORE_NEEDS | each.paths.keys()
             if can_have and all(_first(fields, mark)[0] for mark in each.mark):
                 shape = each
@@ -483,8 +467,11 @@ def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, obje
             chunks = _with_ids(chunks, ids, found[CHUNK_IDS][0])
         values["chunks"] = chunks
     answer = values.get("answer")
-    if isinstance(answer, list) and (shape.order or any(map(_has_citations, answer))):
-        values["sentences"] = values.pop("answer")
+    if isinstance(answer, list):
+        dicts = [each for each in answer if isinstance(each, dict)]
+        # Sentences with their citations, and not the parts of a message.
+        if shape.order or any("citations" in each and "type" not in each for each in dicts):
+            values["sentences"] = values.pop("answer")
     for name in ("answer", "query", "gold_answer"):
         if name in values:
             values[name] = _text(values[name], name, found[name][0], shape)
@@ -530,11 +517,6 @@ def _message_text(value: object) -> object:
         if isinstance(text := _message_text(each), str)
     ]
     return "".join(texts) if texts or not value else value
-
-
-def _has_citations(sentence: object) -> bool:
-    """Return whether this is a sentence with its citations, and not a part of a message."""
-    return isinstance(sentence, dict) and "citations" in sentence and "type" not in sentence
 
 
 # Chunks
@@ -587,10 +569,11 @@ def _chunk_text(item: object, where: str, shape: Shape) -> str:
         return item
     if not isinstance(item, dict):
         raise unfit(item, "a text or a document", where)
-    _, text = _first(item, _table().texts)
+    paths = _table()["texts"]
+    _, text = _first(item, paths)
     if not isinstance(text, str):
         inner = item.get("kwargs")
-        what = f"has no {', '.join(_table().texts[:3])}"
+        what = f"has no {', '.join(paths[:3])}"
         what += f"; found {_keys_of(inner if isinstance(inner, dict) else item)}"
         raise InputError(f"{what}; name the path of its text: {_mapping_of('chunks')}", field=where)
     title = item.get("title")
@@ -599,7 +582,7 @@ def _chunk_text(item: object, where: str, shape: Shape) -> str:
 
 def _ids(items: list[Any]) -> list[str]:
     """Return the first kind of id that every document has and no two share."""
-    for path in _table().ids:
+    for path in _table()["ids"]:
         found = [_at(item, _steps(path)) for item in items]
         if all(isinstance(each, str | int) and each != "" for each in found):
             ids = list(map(str, found))

@@ -100,10 +100,7 @@ def input_files(name: InputName) -> list[InputFile]:
     """Return the files that a name means, in the order in which they are read.
 
     A folder means the files below it whose names end as samples do, without hidden ones and those
-    that begin with `_`; a pattern means the files that it matches; any other name means itself.
-
-    Raises:
-        InputError: a folder or a pattern has no such file, or an address cannot be read.
+    that begin with `_`; a pattern the files that it matches. Raise InputError if there are none.
     """
     if isinstance(name, InputFile):
         return [name]
@@ -159,12 +156,9 @@ def run_name(name: str) -> str:
     >>> run_name("night.jsonl.gz"), run_name("part-*.csv"), run_name(".jsonl")
     ('night', 'part', 'run')
     """
-    for ending in (".gz", *_TABLE_ENDINGS, *_TEXT_ENDINGS):
-        name = name.removesuffix(ending)
-    if not _WILDCARDS.isdisjoint(name):
-        name = re.sub(r"[*?\[\]]+", "", name).strip("-_")
-    # `...jsonl` would name the folder above, and `.jsonl` none.
-    return name if name.strip(".") else "run"
+    name = re.sub(rf"({'|'.join(map(re.escape, _ENDINGS))})$", "", name)
+    # `..` would name the folder above.
+    return re.sub(r"[*?\[\]]+", "", name).strip("-_.") or "run"
 
 
 def input_name(name: str) -> str:
@@ -181,12 +175,7 @@ def standard_input() -> IO[bytes]:
 
 @contextmanager
 def readable(name: str) -> Iterator[InputName]:
-    """Yield an input that can be read again: standard input is copied first.
-
-    Raises:
-        ConfigError: the name is empty, or standard input is closed.
-        RunError: there is no room for the copy.
-    """
+    """Yield an input that can be read again; standard input is copied first."""
     if not name:  # a script's unset variable would mean the current folder
         raise ConfigError("the name of a file is empty; name a path, or - for standard input")
     if name != PIPED:
@@ -206,11 +195,7 @@ def readable(name: str) -> Iterator[InputName]:
 
 
 def hash_of(name: InputName) -> str:
-    """Return the SHA-256 of an input: of the file's bytes, or of several files' hashes in order.
-
-    Raises:
-        InputError: a file cannot be read.
-    """
+    """Return the SHA-256 of an input: of a file's bytes, or of several files' hashes in order."""
     return hash_of_hashes(list(map(hash_of_file, input_files(name))))
 
 
@@ -227,12 +212,7 @@ def hash_of_hashes(hashes: list[str]) -> str:
 
 @contextmanager
 def open_raw(file: InputFile) -> Iterator[io.BufferedReader]:
-    """Yield a file's bytes as they are.
-
-    Raises:
-        InputError: the file does not exist, is a folder or a pipe, or cannot be read, also where
-            the reading within the block fails.
-    """
+    """Yield a file's bytes; raise InputError if they cannot be opened or read twice."""
     try:
         with file.open() as raw:
             if not raw.seekable():

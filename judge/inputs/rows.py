@@ -77,14 +77,10 @@ class InputRow(NamedTuple):
 
 
 def read_rows(file: InputFile, report: Report | None = None) -> Iterator[InputRow]:
-    """Yield the rows of a file, one at a time.
+    """Yield the rows of a file, one at a time; raise InputError if it has no rows of a known form.
 
     Parquet, Arrow and XLSX are recognised by their first bytes, JSON and CSV by the name's ending
     or else by the first character.
-
-    Raises:
-        InputError: the file cannot be read, is damaged, or has no rows of a known form.
-        ConfigError: the library that reads it is not installed.
     """
     try:
         with open_raw(file) as raw:
@@ -204,10 +200,9 @@ def _delimiter(header: str) -> str:
 
 
 def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[NumberedCells]:
-    """Yield the records of a CSV, each with the number of the line on which it begins.
+    """Yield the records of a CSV, each with the line on which it begins.
 
-    Raises:
-        InputError: the quoting is broken, or a cell is too long, as behind an open quotation mark.
+    Raise InputError if quotation marks are wrong, or a cell is too long, as behind an open one.
     """
     csv.field_size_limit(MAX_LINE)
     reader, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
@@ -224,12 +219,7 @@ def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[NumberedCells]
 
 
 def csv_rows(data: bytes) -> Iterator[NumberedCells]:
-    """Yield the rows of a sheet saved as CSV that are not blank, with their numbers in the sheet.
-
-    Raises:
-        InputError: the data is neither UTF-8 nor GB18030, a quotation mark is never closed, or a
-            row has cells beyond the header's.
-    """
+    """Yield the rows of a sheet saved as CSV that are not blank, with their numbers."""
     text, width = _decoded(data), 0
     delimiter = _delimiter(text.lstrip().partition("\n")[0])
     records = csv_records(StringIO(text, newline=""), delimiter)
@@ -359,12 +349,7 @@ def batch_rows(batch: "RecordBatch") -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def worksheets(stream: IO[bytes], extra_name: str = "data") -> Iterator[list["Worksheet"]]:
-    """Yield the sheets of a workbook.
-
-    Raises:
-        ConfigError: openpyxl is not installed; `extra_name` is the extra that brings it.
-        InputError: the file is damaged, locked, of another kind or too large.
-    """
+    """Yield the sheets of a workbook; `extra_name` is the extra that brings openpyxl."""
     with extra(extra_name, "XLSX", "use CSV, or "):
         from openpyxl import load_workbook  # noqa: PLC0415  an extra, and slow to load
     try:
@@ -387,23 +372,14 @@ def _refuse_large(stream: IO[bytes]) -> None:
             raise InputError(f"unpacks to more than {most} MiB; save the sheet as CSV")
 
 
-def sheet_rows(sheet: "Worksheet", most: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, at most `most`, with the numbers that the sheet shows.
-
-    Numbers and booleans become text (`1`, `true`), a formula its last value; of merged cells the
-    first holds the value. One row is held at a time.
-    """
+def sheet_rows(sheet: "Worksheet") -> Iterator[NumberedCells]:
+    """Yield the rows that are not blank as texts, with the numbers that the sheet shows."""
     # The extent that a sheet declares may be wrong, so these limits are ours.
     rows = sheet.iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True)
-    filled = 0
     for number, values in enumerate(rows, 1):
         cells = list(map(_cell_text, values))
-        if not any(map(str.strip, cells)):
-            continue
-        if filled == most:
-            raise InputError(f"row {number}: over {most:,} rows are filled in; split the sheet")
-        filled += 1
-        yield number, cells
+        if any(map(str.strip, cells)):
+            yield number, cells
 
 
 def _cell_text(value: object) -> str:
@@ -420,4 +396,4 @@ def _sheet_rows(stream: IO[bytes]) -> Iterator[InputRow]:
     """Yield the rows of the first sheet that is not hidden, under its first row."""
     with worksheets(stream) as sheets:
         shown = next((each for each in sheets if each.sheet_state == "visible"), sheets[0])
-        yield from _rows_under_header(sheet_rows(shown, MOST_ROWS))
+        yield from _rows_under_header(sheet_rows(shown))

@@ -103,8 +103,7 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """Yield the results of a run in input order; an unfinished run has those so far.
 
-    Raises:
-        RunError: there are none, a line is damaged, or, at the end, lines were lost or added.
+    Raise RunError if there are none, a line is damaged, or, at the end, lines were lost or added.
     """
     folder = Path(folder)
     try:
@@ -224,9 +223,7 @@ def samples_of(folder: Path, qids: Collection[str]) -> dict[str, Sample]:
 def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
     """Yield every result of a run with its sample, in input order.
 
-    Raises:
-        RunError: the folder holds no run, its results are damaged, or the samples are gone or have
-            changed: a person must not be shown other chunks than the judge.
+    Raise RunError if samples are gone or have changed: people must see what the judge saw.
     """
     samples = _samples(folder)
     if samples is None:
@@ -241,10 +238,7 @@ def origins(folder: Path) -> Iterator[tuple[Sample, SampleResult]]:
 
 
 def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
-    """Yield every result of a run with its sample, in input order.
-
-    The samples are None if the input is gone or has changed. Errors are those of `read_results`.
-    """
+    """Yield every result of a run with its sample, or None where the input is gone or changed."""
     samples = _samples(folder) or iter(())
     for number, result in enumerate(read_results(folder), 1):
         sample = next(samples, None)
@@ -252,10 +246,7 @@ def pairs(folder: Path) -> Iterator[tuple[SampleResult, Sample | None]]:
 
 
 def questions(folder: Path) -> dict[str, int]:
-    """Return a hash of each question of a run by qid; nothing if the samples are gone.
-
-    Hashes are comparable within one process only.
-    """
+    """Return a hash of each question of a run by qid, comparable within this process."""
     queries = ((each.qid, " ".join(each.query.split())) for each in _samples(folder) or ())
     return {qid: hash(query) for qid, query in queries if query}
 
@@ -296,17 +287,13 @@ class RunFolder:
     """A context manager that holds a run folder for this process.
 
     Each result is appended to `results.jsonl.part` as one line. When all are there, the file is
-    renamed, the totals are written, and last `run.json` with `finished`. An interrupted run is
-    resumed. Nothing is written through a link within the folder.
+    renamed, the totals are written, and last `run.json` with `finished`. On entering it raises
+    RunError if the folder is in use, not writable, or holds what must not be lost.
 
     Args:
         path: the folder, which is made if it does not exist.
         force: replace a finished run, or an unfinished one that differs.
         sharded: the results are written by the workers of a cluster, into `results/`.
-
-    Raises:
-        RunError: on entering, if another process holds the folder, it cannot be written, or it
-            holds a run that must not be lost.
     """
 
     def __init__(self, path: str | Path, *, force: bool = False, sharded: bool = False) -> None:
@@ -375,11 +362,7 @@ class RunFolder:
     def begin(self, record: RunRecord) -> int:
         """Start a run, or resume an unfinished one of the same input and signature.
 
-        Returns:
-            The number of results that are there already: whole lines, not parsed yet.
-
-        Raises:
-            RunError: the folder holds an unfinished run that differs, and `force` is off.
+        Return the number of whole lines of results that are there, which are not parsed yet.
         """
         earlier = self._earlier()
         other = earlier and difference(earlier, record)
@@ -481,10 +464,7 @@ class RunFolder:
 
 
 def _refuse_strays(folder: Path) -> None:
-    """Raise RunError if a folder holds files and no record: they belong to the user.
-
-    Labels and hidden files do not count.
-    """
+    """Raise RunError if a folder has no record, but files: they are the user's own."""
     if os.path.lexists(folder / RECORD):
         return
     for entry in sorted(folder.iterdir()):
@@ -532,9 +512,8 @@ def hold(
 ) -> Iterator[None]:
     """Hold a folder, such as a run's; wait at most `patience` seconds for another process.
 
-    Raises:
-        RunError: another process, which the message calls `who`, holds the folder, or it cannot be
-            written; `wait` is the next step.
+    Raise RunError if another process, which the message calls `who`, holds it; `wait` says what
+    to do.
     """
     lock = FileLock(folder / LOCK, timeout=patience)
     _refuse_link(folder / LOCK)

@@ -115,11 +115,7 @@ def check_samples(
     on_bad: Callable[[Rejected], None] | None = None,
     mapping: Mapped = None,
 ) -> Checked:
-    """Read a whole input once; return its counts and its hash. Arguments as in `read_samples`.
-
-    Raises:
-        InputError: as in `read_samples`, or all lines are bad.
-    """
+    """Read a whole input once; return its counts and its hash. All lines bad is an error."""
     rejected = 0
     first: InputError | None = None
     sha256 = hash_of(path)  # first, so that the caller notices any later change
@@ -144,8 +140,7 @@ def check_samples(
 def draw_samples(samples: Iterator[Sample], made_from: RunInput, seed: int) -> Iterator[Sample]:
     """Yield the samples that a run with a limit scores, in the order of the file.
 
-    They are the first `made_from.samples` of a shuffle, so that a greater limit draws the same ones
-    and more. All samples are read.
+    They are the first of a shuffle, so that a greater limit draws the same ones and more.
     """
     if made_from.drawn_from is None:
         yield from samples
@@ -157,10 +152,7 @@ def draw_samples(samples: Iterator[Sample], made_from: RunInput, seed: int) -> I
 
 
 class Source:
-    """An input whose bad lines raise, or are reported on standard error and left out.
-
-    The name is a path, or `-` for standard input; the other arguments are those of `read_samples`.
-    """
+    """An input, or `-`, whose bad lines raise, or are reported on standard error and left out."""
 
     def __init__(
         self,
@@ -179,12 +171,7 @@ class Source:
 
     @contextmanager
     def samples(self) -> Iterator[Iterator[Sample]]:
-        """Yield the samples, one at a time. Standard input is copied first.
-
-        Raises:
-            InputError: also for errors of the caller's block; it names the source.
-            RunError: there is no room for the copy.
-        """
+        """Yield the samples; an InputError of the caller's block names the source, too."""
         try:
             with readable(self._name) as path:
                 yield self._read(path)
@@ -217,11 +204,7 @@ class _SeenIds:
 
 
 def rows_of(value: Any) -> Iterable[object]:  # noqa: ANN401  each tool has its own
-    """Return the rows in what a caller passed: a row, several, or a table.
-
-    Raises:
-        InputError: the value has no rows, for example because it is the name of a file.
-    """
+    """Return the rows in what a caller passed: a row, several, or a table."""
     if isinstance(value, str | bytes | PathLike):
         what = f"is a {type(value).__name__}; a file is read by judge.read_samples(path)"
         raise InputError(what, field="samples")
@@ -271,14 +254,10 @@ def samples_in(value: object, needs: Collection[str]) -> Iterator[Sample]:
 
 
 async def each(value: object, mapping: Mapped = None) -> AsyncGenerator[Sample]:
-    """Yield every sample in what a caller passed, in order.
+    """Yield every sample in what a caller passed, also an asynchronous iterable, in order.
 
-    The value is what `rows_of` takes, or an asynchronous iterable of rows. What has a length is
-    checked to its end before the first sample is yielded, as a file is. How another tool's rows
-    are read is logged.
-
-    Raises:
-        InputError: names row and field; a qid of a row is not unique.
+    What has a length is checked to its end before the first sample is yielded, as a file is. How
+    another tool's rows are read is logged. An InputError names row and field.
     """
     reader = _MemoryReader(mapping)
     if isinstance(value, AsyncIterable):

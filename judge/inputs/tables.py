@@ -39,14 +39,10 @@ _NO_XML: Final = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
 
 @contextmanager
 def row_file(name: str | None, *sources: str) -> Iterator[Write | None]:
-    """Yield a function that adds a row to a file, which appears when it is complete.
+    """Yield a function that adds a row to a `.jsonl` or `.csv`, which appears when it is complete.
 
-    CSV is UTF-8 with BOM, without formulas; null is an empty cell, and the keys of the first row
-    are the header. Without a name, None is yielded. The sources are files that are read meanwhile.
-
-    Raises:
-        ConfigError: the name ends in neither `.jsonl` nor `.csv`.
-        RunError: it is a source, or cannot be written.
+    The keys of the first row are the header of a CSV. Without a name, None is yielded. The sources
+    are files that are read meanwhile, and must not be replaced.
     """
     if name is None:
         yield None
@@ -78,12 +74,7 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Value]]) -> It
 def write_parquet(
     path: Path, columns: Mapping[str, type], rows: Iterable[Mapping[str, object]]
 ) -> None:
-    """Write rows as Parquet; each column may hold nulls.
-
-    Raises:
-        ConfigError: pyarrow is not installed.
-        OSError: the file cannot be written.
-    """
+    """Write rows as Parquet; each column may hold nulls."""
     with extra("data", "Parquet"):
         import pyarrow as pa  # noqa: PLC0415  an extra, and slow to load
         from pyarrow.parquet import ParquetWriter  # noqa: PLC0415
@@ -101,11 +92,8 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` on leaving, unless an error is raised.
 
-    A link is followed, and what it points to is replaced, but for `follow=False`.
-
-    Raises:
-        RunError: it cannot be written, or is there and is no file, such as a folder or a device;
-            `step` says what to do.
+    A link is followed, but for `follow=False`. Raise RunError if the path cannot be written;
+    `step` says what to do.
     """
     real = Path(os.path.realpath(path)) if follow else path
     # Two that write at once do not write into each other's.
@@ -133,13 +121,9 @@ def writing(path: Path, step: str) -> Iterator[None]:
 
 
 def check_output(path: Path, sources: Iterable[Path], *, force: bool, option: str = "-o") -> None:
-    """Check that a file may be written, before anything is paid for.
+    """Raise RunError if a file may not be written, before anything is paid for.
 
-    The files that the command reads, `sources`, are never replaced, even with `force`. A source
-    may be a folder or a pattern such as `runs/*.jsonl`.
-
-    Raises:
-        RunError: the file may not be written.
+    Files and patterns that the command reads, `sources`, are never replaced, even with `force`.
     """
     step = f"name another {option}"
     if _is_source(path.resolve(), sources):
@@ -190,8 +174,6 @@ def cell(text: str) -> str:
 def neutralise(text: str) -> str:
     """Return the text in a form that no spreadsheet takes for a formula.
 
-    Text that begins like a formula gets an apostrophe before it.
-
     >>> neutralise("=1+1"), neutralise("3 - 1"), neutralise("'=1")
     ("'=1+1", '3 - 1', "''=1")
     """
@@ -199,9 +181,7 @@ def neutralise(text: str) -> str:
 
 
 def restore(text: str) -> str:
-    """Return the text that `neutralise` was called with, for any text.
-
-    A cell whose apostrophe a spreadsheet has swallowed comes back whole, too.
+    """Return the text that `neutralise` was called with, also if a program took its apostrophe.
 
     >>> restore("'=1+1"), restore("=1+1"), restore("'tis")
     ('=1+1', '=1+1', "'tis")

@@ -53,8 +53,6 @@ _HYPHEN: Final = re.compile(r"(?<=\w)[-_](?=\w)")
 _VARIATION_SELECTORS: Final = "\ufe0e\ufe0f"
 _WORD_CHARACTERS: Final = 40
 _ZIP: Final = b"PK\x03\x04"
-_MAX_ROWS: Final = 100_000
-"""The most rows of a workbook that are read, which takes ten seconds."""
 _STEP: Final = "close it, or name another file"
 
 Cells = Mapping[str, str]
@@ -329,7 +327,7 @@ def _bare(text: str) -> str:
 def _workbook_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first worksheet."""
     with worksheets(io.BytesIO(data), "xlsx") as sheets:
-        yield from sheet_rows(sheets[0], _MAX_ROWS)
+        yield from sheet_rows(sheets[0])
 
 
 def _in_chinese(column: str) -> str:
