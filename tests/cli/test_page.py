@@ -3,6 +3,7 @@
 Golden files in `tests/golden/` hold the words.
 """
 
+import io
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
 
 from judge.cli.render.agreement import print_agreement
 from judge.cli.render.answers import print_answer
@@ -38,7 +40,6 @@ from judge.scores.correctness import correctness
 from judge.scores.totals import summarize
 from tests.pages.agreements import HOSTILE as HOSTILE_LABELS
 from tests.pages.agreements import SIMILARITY, of_run
-from tests.terminal_page import paged
 
 Piece = tuple[str, JudgeOutcome | Excluded]
 Made = tuple[SampleResult, Sample]
@@ -48,6 +49,20 @@ SIGNATURE = "llm:some-model@api.example.org|prompt:faithfulness-v1@b90c7437|json
 HOSTILE = "[bold]x[/bold] [red] [/] :smile: \x1b[31mred\x07\r\u202eabc\x9b2J"
 LITERAL = "[bold]x[/bold] [red] [/] :smile: ␛[31mred"
 STEERING = set("\x1b\x07\r\u202e\x9b")
+
+
+def paged(show: Show, width: int = 80, *, colour: bool = False) -> str:
+    """Return the output for a terminal of this width, with or without escape sequences."""
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        highlight=False,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+    )
+    with console.capture() as shown:
+        show(Page(console))
+    return shown.get()
 
 
 def verdict(support: str, reason: str = "", *evidence: Evidence) -> Verdict:
