@@ -1,19 +1,13 @@
 """Results as flat rows, for pandas, a notebook or a spreadsheet."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from judge.errors import ConfigError
-from judge.records import (
-    Excluded,
-    SampleResult,
-    SentenceResult,
-    Verdict,
-    failure_of,
-)
+from judge.records import Excluded, SampleResult, SentenceResult, Verdict, failure_of
 from judge.records.summary import CONTEXT
+from judge.reports.worst import entries
 from judge.scores.answer import SUPPORTING
 
 if TYPE_CHECKING:
@@ -144,20 +138,14 @@ def _answer(result: SampleResult) -> dict[str, Cell]:
 
 
 def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
-    citations = defaultdict[int, list[str]](list)
-    for citation in result.citations:
-        status = f"={citation.status.value}" if citation.status else ""
-        citations[citation.sentence].append(citation.marker + status)
-    flags = defaultdict[int | None, list[str]](list)
-    for flag in result.flags:
-        flags[flag.sentence].append(flag.name.value)
     # By sentence, the label that the run's own judge gave it against the reference.
     compared = {
         each.index: each.outcome.support.value
         for each in (result.correctness.answer if result.correctness else ())
         if isinstance(each.outcome, Verdict) and each.outcome.fallback_from is None
     }
-    for sentence in result.sentences:
+    for entry in entries(result):
+        sentence = entry.sentence
         own = {
             **_shared(result),
             "sentence": sentence.index,
@@ -167,8 +155,11 @@ def _sentences(result: SampleResult) -> Iterator[dict[str, Cell]]:
             "kind": sentence.kind.value,
             **_outcome(sentence),
             "reference_support": compared.get(sentence.index),
-            "citations": " ".join(citations[sentence.index]),
-            "flags": " ".join(flags[sentence.index]),
+            "citations": " ".join(
+                f"{each.marker}={each.status.value}" if each.status else each.marker
+                for each in entry.citations
+            ),
+            "flags": " ".join(flag.name.value for flag in entry.flags),
         }
         yield {name: own[name] for name in COLUMNS["sentences"]}
 

@@ -85,8 +85,6 @@ def corrected_mean(strata: Sequence[StratumSample]) -> Corrected | None:
     >>> [round(x, 3) for x in corrected_mean([h])]
     [0.55, 0.062, 1.0, 0.245]
     """
-    for stratum in strata:
-        _check(stratum)
     counted = sum(h.counted + h.weight * _mean(h, h.shifts) for h in strata)
     if counted <= 0:
         return None
@@ -171,12 +169,3 @@ def _variance(h: StratumSample, values: Floats) -> float:
     residuals = h.weights * (values - _mean(h, values))
     spread = float((left_out * residuals**2).sum())
     return n / (n - 1) * spread / float(h.weights.sum()) ** 2
-
-
-def _check(h: StratumSample) -> None:
-    sizes = {len(h.weights), len(h.probabilities), len(h.errors), len(h.shifts)}
-    if len(sizes) != 1:
-        raise ValueError(f"arrays of one stratum differ in length: {sorted(sizes)}")
-    n = len(h.errors)
-    if n == 0 or (n == 1 and (h.probabilities < 1).any()):
-        raise ValueError(f"a stratum needs two labels, got {n!r}; merge it with its neighbour")
