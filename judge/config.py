@@ -326,8 +326,8 @@ class Config(Record):
     @classmethod
     def _check_fields(cls, fields: _Fields | None, info: ValidationInfo) -> object:
         ours = _OURS[info.data.get("endpoint", "chat")] | {"model", "stream"}
-        if taken := sorted(ours.intersection(fields or ())):
-            raise ValueError(f"judge itself sets {taken[0]!r}; leave it out")
+        if reserved := sorted(ours.intersection(fields or ())):
+            raise ValueError(f"judge itself sets {reserved[0]!r}; leave it out")
         if "reasoning_effort" in (fields or ()):
             raise ValueError("there is a setting for 'reasoning_effort'; use that")
         return fields
@@ -372,8 +372,8 @@ class Config(Record):
 
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
-        named = self.model or self.nli_model or self.served_embedding
-        if self.judge == "auto" and self.base_url is not None and not named:
+        has_model = self.model or self.nli_model or self.served_embedding
+        if self.judge == "auto" and self.base_url is not None and not has_model:
             raise _Fault(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
                 "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity",
@@ -438,8 +438,8 @@ def _message(error: ValidationError, places: Mapping[str, str]) -> str:
     return f"{place}setting {name} = {clip(repr(first['input']), _MAX_SHOWN)}: {message}"
 
 
-def load_config(given: Mapping[str, object], file: Path | None = None) -> Config:
-    """Read the settings from `given`, the environment and a file. The first that has one decides.
+def load_config(options: Mapping[str, object], file: Path | None = None) -> Config:
+    """Read the settings from `options`, the environment and a file. The first that has one decides.
 
     The file is TOML: `file`, which the user named, or else `judge.toml` of the working folder if it
     exists. That one may have come with somebody else's data. So its settings are logged, and some
@@ -455,7 +455,7 @@ def load_config(given: Mapping[str, object], file: Path | None = None) -> Config
         file_settings = _read_file(path)
         if file is None:
             _refuse_guarded(file_settings)
-    sources = {f"{path}: ": file_settings, "environment: ": _read_environment(), "": given}
+    sources = {f"{path}: ": file_settings, "environment: ": _read_environment(), "": options}
     places = {name: place for place, settings in sources.items() for name in settings}
     merged = {name: sources[place][name] for name, place in places.items()}
     config = Config.model_validate(merged, context=places)

@@ -73,10 +73,10 @@ class Signature:
             return None
         return least if 0 < least <= 1 else None  # a language model's t is its temperature
 
-    def named(self) -> dict[str, str]:
+    def by_name(self) -> dict[str, str]:
         """Return the values by name, in order; values of one name are joined by a space.
 
-        >>> Signature.parse("llm:m@host|json_schema|t:0|max_tokens").named()
+        >>> Signature.parse("llm:m@host|json_schema|t:0|max_tokens").by_name()
         {'llm': 'm@host', 'options': 'json_schema max_tokens', 't': '0'}
         """
         values: dict[str, list[str]] = {}
@@ -152,6 +152,6 @@ def parts_apart(signatures: Iterable[str]) -> Iterator[str]:
 def _with_fallback(made: Signature) -> dict[str, str]:
     """Return the values by name; the names of a fallback's parts begin with `fallback`."""
     own, found, rest = str(made).partition(f"{BAR}fallback:")
-    fallback = Signature.parse(rest).named() if found else {}
+    fallback = Signature.parse(rest).by_name() if found else {}
     second = {f"fallback {name}": value for name, value in fallback.items()}
-    return Signature.parse(own).named() | second
+    return Signature.parse(own).by_name() | second

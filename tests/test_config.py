@@ -15,7 +15,7 @@ NAN = float("nan")
 
 
 def refusal(settings: dict[str, JsonValue]) -> str:
-    """What is said of settings that are refused, in one line."""
+    """What is message of settings that are refused, in one line."""
     with pytest.raises(ConfigError) as caught:
         Config.model_validate(settings)
     assert "\n" not in str(caught.value)
@@ -46,8 +46,8 @@ def test_a_setting_out_of_range_is_named_with_its_value() -> None:
 def test_an_unknown_setting_is_named_with_the_nearest_or_with_all() -> None:
     assert refusal({"modle": "m"}) == "unknown setting 'modle'; did you mean 'model'?"
     # A setting that runs code does not exist, because a stranger's file could have it.
-    said = refusal({"review_hook": "hooks:keep"})
-    assert said.startswith("unknown setting 'review_hook'; there are: judge, model, ")
+    message = refusal({"review_hook": "hooks:keep"})
+    assert message.startswith("unknown setting 'review_hook'; there are: judge, model, ")
 
 
 # Settings; whether a language model is asked, an NLI model judges or stands by, one is loaded.
@@ -86,25 +86,25 @@ def test_headers_are_never_shown() -> None:
         {"Content-Length": secret},
     ]
     for headers in rows:
-        told = refusal({"headers": headers})
-        assert told.startswith("setting headers: ")
-        assert secret not in told
+        message = refusal({"headers": headers})
+        assert message.startswith("setting headers: ")
+        assert secret not in message
 
 
 def test_secrets_in_an_address_are_not_repeated() -> None:
     for url in ("sk-pass1234", "localhost:8000", "/v1"):
-        said = refusal({"base_url": url})
-        assert said.startswith("setting base_url: no http address")
-        assert url not in said.replace("http://localhost:8000/v1", "")
+        message = refusal({"base_url": url})
+        assert message.startswith("setting base_url: no http address")
+        assert url not in message.replace("http://localhost:8000/v1", "")
     for url in (
         "https://me:pass1234@h/v1",
         "https://h/v1?api-key=pass1234",
         "http://pass1234@[::1",
         "http://h/#pass1234",
     ):
-        said = refusal({"base_url": url})
-        assert "OPENAI_API_KEY" in said
-        assert "pass1234" not in said
+        message = refusal({"base_url": url})
+        assert "OPENAI_API_KEY" in message
+        assert "pass1234" not in message
 
 
 def written(text: str) -> Path:
@@ -121,8 +121,8 @@ def test_options_override_environment_file_and_defaults(
     assert load_config({}, file).model == "of the file"
     monkeypatch.setenv("JUDGE_MODEL", "of the environment")
     assert load_config({}, file).model == "of the environment"
-    given = Config(model="given", base_url="http://f/v1", prior=0.5)
-    assert load_config({"model": "given"}, file) == given
+    chosen = Config(model="given", base_url="http://f/v1", prior=0.5)
+    assert load_config({"model": "given"}, file) == chosen
     monkeypatch.setenv("OPENAI_BASE_URL", "http://e/v1/")
     assert load_config({}, file).base_url == "http://e/v1"
 
@@ -135,12 +135,12 @@ def test_a_server_without_a_model_is_refused(
     file = written("prior = 0.5\n")
     monkeypatch.setenv(variable, " " if variable == "JUDGE_MODEL" else "http://h/v1")
     unnamed: list[dict[str, object]] = [{}, {"embedding_model": "local:e"}]
-    for given in unnamed:
+    for options in unnamed:
         with pytest.raises(ConfigError, match=r"--model.*--judge similarity"):
-            load_config(given, file)
+            load_config(options, file)
     chosen: list[dict[str, object]] = [{"judge": "similarity"}, {"nli_model": "n"}, {"model": "m"}]
-    for given in chosen:
-        assert load_config(given, file).prior == 0.5
+    for options in chosen:
+        assert load_config(options, file).prior == 0.5
 
 
 def test_json_in_the_environment_and_tables_in_the_file(
@@ -162,7 +162,7 @@ def test_json_in_the_environment_and_tables_in_the_file(
     }
 
 
-# What the file says, the environment, what is given; which judge that makes, or what is said.
+# What the file says, the environment, what is given; which judge that makes, or what is message.
 TOGETHER: list[tuple[str, dict[str, str], dict[str, object], str]] = [
     ("judge = 'llm'", {}, {"model": "m"}, "llm"),
     ("judge = 'llm'", {"MODEL": "m"}, {}, "llm"),
@@ -172,7 +172,7 @@ TOGETHER: list[tuple[str, dict[str, str], dict[str, object], str]] = [
     ("", {"RELEVANCE": "true"}, {"relevance": False}, "auto"),
     # A bound on what a run costs may stand elsewhere than the prices.
     ("input_price = 1\noutput_price = 2", {"MAX_COST": "5"}, {"model": "m"}, "auto"),
-    # What is wrong is told with its place.
+    # What is wrong is message with its place.
     ("prior = 3", {}, {}, "mine.toml: setting prior = 3"),
     ("prior = 3", {"PRIOR": "-1"}, {}, "environment: setting prior = '-1'"),
     ("", {"EXTRA_BODY": "{top_k: 2}"}, {}, "environment: setting extra_body = "),
@@ -192,26 +192,26 @@ def test_a_triad_is_relevance_and_context(monkeypatch: pytest.MonkeyPatch) -> No
     made = load_config({"model": "m"})
     assert (made.relevance, made.context) == (True, True)
     # What the triad adds goes with it where the settings are passed on.
-    given = {name: getattr(made, name) for name in made.model_fields_set} | {"triad": False}
-    alone = Config.model_validate(given)
+    settings = {name: getattr(made, name) for name in made.model_fields_set} | {"triad": False}
+    alone = Config.model_validate(settings)
     assert (alone.relevance, alone.context) == (False, False)
 
 
-@pytest.mark.parametrize(("text", "named", "given", "found"), TOGETHER)
+@pytest.mark.parametrize(("text", "environment", "options", "found"), TOGETHER)
 def test_settings_of_several_places(
     text: str,
-    named: dict[str, str],
-    given: dict[str, object],
+    environment: dict[str, str],
+    options: dict[str, object],
     found: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name, value in named.items():
+    for name, value in environment.items():
         monkeypatch.setenv(f"JUDGE_{name}", value)
     try:
-        said = str(load_config(given, written(text)).judge)
+        message = str(load_config(options, written(text)).judge)
     except ConfigError as error:
-        said = str(error)
-    assert said.startswith(found)
+        message = str(error)
+    assert message.startswith(found)
 
 
 SECRETS = [
@@ -245,8 +245,8 @@ def test_a_found_file_may_not_set_servers_folders_or_patterns(text: str, place: 
     (place / "judge.toml").write_text(text)
     with pytest.raises(ConfigError, match=f"^judge.toml: sets {text.split(maxsplit=1)[0]}, which"):
         load_config({})
-    named = load_config({"judge": "similarity"}, Path("judge.toml"))
-    assert named != Config(judge="similarity")
+    config = load_config({"judge": "similarity"}, Path("judge.toml"))
+    assert config != Config(judge="similarity")
 
 
 MAKERS: list[Callable[[Path], object]] = [

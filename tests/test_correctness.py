@@ -111,16 +111,16 @@ class Scripted:
     async def judge(self, request: JudgeRequest) -> Judgment:
         self.requests.append(request)
         labels = {"F": Support.FULL, "P": Support.PARTIAL, "N": Support.NONE}
-        given = zip(request.ask, next(self._words), strict=True)
-        return Judgment(outcomes={i: verdict(labels[word]) for i, word in given if word in labels})
+        pairs = zip(request.ask, next(self._words), strict=True)
+        return Judgment(outcomes={i: verdict(labels[word]) for i, word in pairs if word in labels})
 
 
 async def test_a_quote_is_searched_in_the_text_that_it_names() -> None:
     gold = "Leave is 15 days a year."
     evidence = Evidence(chunk_id="gold_answer", quote="leave is 15 days a year")
-    told = verdict(Support.FULL).model_copy(update={"evidence": (evidence,)})
+    judged = verdict(Support.FULL).model_copy(update={"evidence": (evidence,)})
     sample = Sample(qid="1", answer="Leave is fifteen days.", gold_answer=gold)
-    judge = FakeJudge({"Leave is fifteen days.": told, gold: told})
+    judge = FakeJudge({"Leave is fifteen days.": judged, gold: judged})
     found = await compared(sample, judge, judge, Rules(require_quotes=True))
     forth, back = found.answer[0].outcome, found.reference[0].outcome
     assert isinstance(forth, Verdict)

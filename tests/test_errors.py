@@ -8,7 +8,7 @@ from judge.errors import ConfigError, InputError, JudgeError, extra
 
 def test_the_documented_error_tree_is_the_real_one() -> None:
     """Each name of the drawing stands four columns to the right of its parent."""
-    drawn: dict[str, str] = {}
+    tree: dict[str, str] = {}
     above: list[tuple[int, str]] = []
     for line in (errors.__doc__ or "").splitlines():
         match = re.match(r"[ │├└─]*(?=[A-Z]\w+( {2,}|$))", line)
@@ -17,10 +17,10 @@ def test_the_documented_error_tree_is_the_real_one() -> None:
         depth = match.end()
         name = line[depth:].split()[0]
         above = [(column, parent) for column, parent in above if column < depth]
-        drawn[name] = above[-1][1] if above else "Exception"
+        tree[name] = above[-1][1] if above else "Exception"
         above.append((depth, name))
     kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
-    assert drawn == {name: kind.__bases__[0].__name__ for name, kind in kinds.items()}
+    assert tree == {name: kind.__bases__[0].__name__ for name, kind in kinds.items()}
     assert all(issubclass(kind, JudgeError) for kind in kinds.values())
 
 

@@ -181,11 +181,11 @@ async def test_the_id_of_a_chunk_changes_no_verdict() -> None:
 
 
 async def test_a_result_names_the_model_that_gave_its_verdicts() -> None:
-    def said(model: str) -> Verdict:
+    def full(model: str) -> Verdict:
         return FULL.model_copy(update={"signature": f"llm:m@h|served:{model}|t:0"})
 
     now = "llm:m@h|served:m-2|t:0|fallback:similarity:x"
-    judge = FakeJudge({"It is paid.": said("m-1"), "It is late.": said("m-2")}, signature=now)
+    judge = FakeJudge({"It is paid.": full("m-1"), "It is late.": full("m-2")}, signature=now)
     # A verdict may have been kept since another model served.
     assert (await scored("It is paid.", judge)).signature == now.replace("m-2", "m-1")
     for answer in ("It is late.", "It is paid. It is late.", "It is unknown."):

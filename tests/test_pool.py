@@ -30,8 +30,8 @@ SAMPLES = [sample_from(each, line=n, needs=()) for n, each in enumerate(LINES)]
 def children(parent: int) -> list[int]:
     """The processes that a process has started, without the one that lists them."""
     words = ["pgrep", "-P", str(parent), "-f", "spawn_main"]
-    listed = subprocess.run(words, capture_output=True, text=True, check=False)
-    return [int(pid) for pid in listed.stdout.split()]
+    processes = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [int(pid) for pid in processes.stdout.split()]
 
 
 def test_two_workers_write_the_same_bytes_as_none(place: Path) -> None:

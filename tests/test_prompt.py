@@ -56,8 +56,8 @@ def test_a_changed_word_of_a_shipped_prompt_is_refused(tmp_path: Path) -> None:
 
 def test_an_absent_or_unpinned_prompt_is_named(tmp_path: Path) -> None:
     released(tmp_path, "v1")
-    told = r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
-    with pytest.raises(PromptMismatch, match=told):
+    message = r"'faithfulness/v9.toml' .*there are: faithfulness/v1"
+    with pytest.raises(PromptMismatch, match=message):
         load_prompt("faithfulness", "v9", tmp_path)
     (tmp_path / "faithfulness" / "v2.toml").write_text(TEXT, encoding="utf-8")
     with pytest.raises(PromptMismatch, match=r"v2\.toml: is not pinned"):

@@ -117,9 +117,9 @@ def test_a_judge_without_a_network_is_asked_by_file(place: Path) -> None:
     lines = answers(place / "night")
     assert [len(answers(place / "night", f"requests-00{n}.jsonl")) for n in (1, 2)] == [2, 1]
     # Outputs from several places, lines that are no reply among them.
-    for folder, held in (("a", [lines[0], "{}", ""]), ("b", lines[1:2])):
+    for folder, replies in (("a", [lines[0], "{}", ""]), ("b", lines[1:2])):
         (place / folder).mkdir()
-        (place / folder / "output.jsonl").write_text("\n".join(held), "utf-8")
+        (place / folder / "output.jsonl").write_text("\n".join(replies), "utf-8")
     assert read("a/output.jsonl", "b/output.jsonl") == (2, 1)
     batch(*args)  # one may still be answered: nothing is written
     assert len(answers(place / "night")) == 3

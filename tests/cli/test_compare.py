@@ -87,13 +87,13 @@ def test_a_gate_on_the_mean_loss_fails_what_its_lower_limit_would_pass(
         assert judge("compare", *runs, "--fail-if-mean-worse", f"faithfulness={bound}").code == code
     words = ("--fail-if-worse", "faithfulness=0.3", "--fail-if-mean-worse", "faithfulness=0.3")
     ran = judge("compare", *runs, *words)
-    said = " ".join(ran.out.split())
+    text = " ".join(ran.out.split())
     assert ran.code == 1
-    assert "gate faithfulness <= 0.3: 0.312 (mean loss), failed" in said
+    assert "gate faithfulness <= 0.3: 0.312 (mean loss), failed" in text
     loss = "Mean loss of faithfulness: +0.312 (95 % interval +0.001 to +0.624) over 8 questions"
-    assert said.count(loss) == 1
+    assert text.count(loss) == 1
     # .3 and the distance of the mean from its lower limit, .31102.
-    assert "a mean loss of up to 0.611 would pass the gate faithfulness <= 0.3 on the lower" in said
+    assert "a mean loss of up to 0.611 would pass the gate faithfulness <= 0.3 on the lower" in text
     assert judge("compare", *runs, "--fail-if-mean-worse", "correctness=0.1").code == 3
     assert judge("compare", *runs[::-1], "--fail-if-mean-worse", "faithfulness=0").code == 0
 
@@ -191,11 +191,11 @@ def test_slices_are_by_what_the_samples_say(tmp_path: Path) -> None:
         assert judge("score", source, "-o", tmp_path / name).code == 0
     words = (tmp_path / "a", tmp_path / "b", "--by", "lang")
     (found,) = report(*words)["differences"]
-    told = {key: table["faithfulness"] for key, table in found["slices"].items()}
-    counts = {key: (each["pairs"], each["worse"]) for key, each in told.items()}
+    counted = {key: table["faithfulness"] for key, table in found["slices"].items()}
+    counts = {key: (each["pairs"], each["worse"]) for key, each in counted.items()}
     assert counts == {"中文": (8, 6), "en": (8, 0), "": (8, 0)}
     # One slice differs: nothing to correct for. The signs of six say 2^-5.
-    assert (told["中文"]["p"], told["中文"]["p_holm"]) == (2**-5, 2**-5)
+    assert (counted["中文"]["p"], counted["中文"]["p_holm"]) == (2**-5, 2**-5)
     assert judge("compare", *words).code == 0
 
 

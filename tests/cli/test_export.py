@@ -59,9 +59,9 @@ def test_no_cell_is_a_formula_and_no_terminal_is_steered(run: Path) -> None:
     assert f"'{HOSTILE}" in cells
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
     assert not out.startswith("\ufeff")
-    told = judge("export", run, "--json", "-").out
-    assert "\x1b" not in out + told
-    assert list(map(json.loads, told.splitlines())) == to_rows(Run.open(run))
+    lines = judge("export", run, "--json", "-").out
+    assert "\x1b" not in out + lines
+    assert list(map(json.loads, lines.splitlines())) == to_rows(Run.open(run))
 
 
 def test_what_cannot_be_exported_is_one_line_and_leaves_nothing(run: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def drawn(*words: object) -> Ran:
+def draw(*words: object) -> Ran:
     ran = judge("gold", "draw", "dense.jsonl", *words)
     assert ran.code == 0, ran.err
     return ran
@@ -56,7 +56,7 @@ def gold(path: str = "gold.jsonl") -> dict[str, dict[str, JsonValue]]:
 
 
 def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
-    drawn("-n", 4, "--depth", 2)
+    draw("-n", 4, "--depth", 2)
     rows = cells(Path("gold.csv"))
     assert list(rows[0]) == ["review_id", "query", "chunk", LEGEND, "human_note", "reviewer"]
     assert len(rows) == 8
@@ -71,13 +71,13 @@ def test_a_sheet_is_drawn_graded_and_becomes_a_gold_set() -> None:
         assert "answer" not in each
     # Any file of the same queries is held against it.
     write(Path("sparse.jsonl"), [sample(q, [f"{q}#2", f"{q}#0"]) for q in QIDS])
-    held = ("--gold", "gold.jsonl", "--relevance-level", 2, "-k", 2, "--json")
-    report = json.loads(judge("retrieval", "sparse.jsonl", *held).out)
+    options = ("--gold", "gold.jsonl", "--relevance-level", 2, "-k", 2, "--json")
+    report = json.loads(judge("retrieval", "sparse.jsonl", *options).out)
     assert (report["queries"], report["mean"]["recall@2"]) == (4, 0.5)
 
 
 def test_reviewers_overlap_and_the_median_of_their_grades_counts() -> None:
-    drawn("-n", 4, "--reviewers", "Ann,李雷", "--overlap", 2, "--depth", 3, "--lang", "zh")
+    draw("-n", 4, "--reviewers", "Ann,李雷", "--overlap", 2, "--depth", 3, "--lang", "zh")
     first, second = cells(Path("gold-1.csv")), cells(Path("gold-2.csv"))
     assert {row["审核人"] for row in second} == {"李雷"}
     both = {row["编号"] for row in first} & {row["编号"] for row in second}
@@ -97,7 +97,7 @@ def test_reviewers_overlap_and_the_median_of_their_grades_counts() -> None:
 
 
 def test_blank_rows_are_counted_and_rows_that_cannot_be_right_are_refused() -> None:
-    drawn("-n", 2)
+    draw("-n", 2)
     grades = iter(["3", "", "1.0", "", " 0 ", "0"])
     grade("gold.csv", lambda _: next(grades))
     found = json.loads(judge("gold", "import", "dense.jsonl", "gold.csv", "--json").out)
@@ -129,7 +129,7 @@ def test_what_cannot_be_drawn_or_imported_is_one_line() -> None:
     write(Path("blank.jsonl"), [{"qid": "travel0", "query": " ", "retrieved": ["x"]}])
     write(Path("none.jsonl"), [{"qid": "travel0", "query": "What?"}])
     Path("empty.jsonl").write_text("", encoding="utf-8")
-    draw: list[list[object]] = [
+    wrong: list[list[object]] = [
         ["bare.jsonl"],
         ["blank.jsonl"],
         ["none.jsonl"],
@@ -140,10 +140,10 @@ def test_what_cannot_be_drawn_or_imported_is_one_line() -> None:
         ["dense.jsonl", "--overlap", 3],
         ["dense.jsonl", "--depth", 0],
     ]
-    for words in draw:
+    for words in wrong:
         refused(judge("gold", "draw", *words))
     assert not Path("gold.csv").exists()
-    drawn("-n", 1)
+    draw("-n", 1)
     assert judge("gold", "draw", "dense.jsonl").code == 2  # the sheet exists already
     refused(judge("gold", "import", "gone.jsonl", "gold.csv"))
     refused(judge("gold", "import", "dense.jsonl", "gold.csv"))  # the sheet has no grade

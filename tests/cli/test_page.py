@@ -98,7 +98,9 @@ def with_reference(one: Made, signature: str = "other") -> Made:
     result, sample = one
     outcomes = {s.index: s.outcome for s in result.sentences if not isinstance(s.outcome, Excluded)}
     both = Judgment(outcomes=outcomes), Judgment(outcomes=outcomes)
-    found = correctness(result.sentences, result.sentences, *both, signature=signature)
+    fields = (each.model_dump(exclude={"outcome"}) for each in result.sentences)
+    reference = [Sentence.model_validate(each) for each in fields]
+    found = correctness(result.sentences, reference, *both, signature=signature)
     return result.model_copy(update={"correctness": found}), sample
 
 

@@ -76,8 +76,8 @@ def test_an_answer_is_a_case_and_none_passes_without_a_verdict(quiet: Path) -> N
     assert all(float(time) > 0 for time in times.values() if time)
     suite, found = cases(quiet / "junit.xml")
     assert suite["name"] == "en"
-    told = {qid: None if case is None else case.tag for qid, case in found.items()}
-    assert told == {qid: tag for qid, (_, tag) in CASES.items()}
+    tags = {qid: None if case is None else case.tag for qid, case in found.items()}
+    assert tags == {qid: tag for qid, (_, tag) in CASES.items()}
     assert found["odd"] is not None
     assert "Contradicted by all." in f"{found['odd'].get('message')}"
 
