@@ -1,11 +1,13 @@
 """Which measures are advised for which data, with which reasons and notes."""
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.advice.diagnose import diagnosis_table
 from judge.advice.recommend import (
     PARTS,
     Advice,
@@ -19,6 +21,8 @@ from judge.advice.recommend import (
 from judge.errors import ConfigError, InputError
 from judge.inputs.samples import read_samples
 from judge.records import Chunk, Sample
+from judge.retrieval.evaluate import mean_names
+from judge.retrieval.records import RankRules
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -216,14 +220,6 @@ def test_any_data_is_advised_a_few_measures_that_there_are(
     assert Advice.model_validate_json(advice.model_dump_json()) == advice
 
 
-def test_wishes_that_cannot_be() -> None:
-    with pytest.raises(ValueError, match="cannot both be high"):
-        Wishes(missed_cost="high", noise_cost="high")
-    for size in (0, 10**15 + 1, 10**400):
-        with pytest.raises(ValueError, match="corpus_size"):
-            Wishes(corpus_size=size)
-
-
 CHUNK = Chunk(chunk_id="a", text="住宿费每晚500元。")
 
 
@@ -279,3 +275,38 @@ def test_what_is_counted() -> None:
         profile([])
     with pytest.raises(ConfigError, match="--corpus-size 2: query '问1' alone has 3 "):
         profile([one("xy", "a")], 2)
+
+
+CUTS = {"small": 1, "k": 2, "wide": 3, "large": 4, "depth": 5, "pool": 6}
+# Advice warns of accuracy, which is not measured here.
+MEASURES = {re.sub(r"@\d+", "@k", name) for name in mean_names(RankRules())} | {"accuracy@k"}
+
+
+def unknown(*names: str) -> list[str]:
+    """Return the names that are no rank measures, whatever their cut-offs."""
+    return [name for name in names if re.sub(r"@[1-9][0-9]*\Z", "@k", name) not in MEASURES]
+
+
+def test_every_rule_has_its_texts_and_names_measures_that_there_are() -> None:
+    rules = advice_table()
+    stated = [
+        pair
+        for rule in rules.advice
+        for role in (rule.primary, rule.secondary, rule.supplementary, rule.avoid)
+        for pair in role or ()
+    ]
+    assert unknown(*(name.format(**CUTS) for name, _ in stated)) == []
+    # None is missing, and none is left over.
+    assert {group: set(texts) for group, texts in rules.text.items()} == {
+        "rule": {rule.text for rule in (*rules.scenario, *rules.advice)},
+        "reason": {reason for _, reason in stated},
+        "note": {note.text for note in rules.note},
+        "fits": set(rules.family),
+        "lacks": set(rules.family),
+    }
+    assert all(rule.needs <= {*PARTS, "labels"} for rule in rules.family.values())
+    table = diagnosis_table()
+    assert (
+        unknown(*(name for rule in table.rule for row in rule.when for name in row.measures)) == []
+    )
+    assert set(table.advice) == {name for rule in table.rule for name in rule.advice}

@@ -12,7 +12,7 @@ from judge.exam.fitness import fitness
 from judge.exam.records import Cost
 from judge.exam.scores import count
 from tests.commands import judge
-from tests.oracle import always, erring, items_file, oracle
+from tests.oracle import items_file, oracle
 from tests.server import JudgeServer
 
 FULL, PARTIAL, NONE = Support.FULL, Support.PARTIAL, Support.NONE
@@ -99,24 +99,6 @@ def test_labels_that_are_no_full_are_right_on_their_side_only() -> None:
     assert (found.binary.better, found.binary.worse) == (0, 1)
     with pytest.raises(ConfigError, match="no item of it is in"):
         compare(sat(("b", "x", [FULL])), now)
-
-
-def test_the_command_compares_item_by_item(tmp_path: Path) -> None:
-    items = first_items(read_items(), 1)
-    before, after = tmp_path / "before.json", tmp_path / "after.json"
-    whole = items_file(tmp_path / "whole.jsonl", *items.items[:14])
-    part = items_file(tmp_path / "part.jsonl", *items.items[:12])
-    with JudgeServer(oracle(items, always(FULL))) as server:
-        ran = judge("exam", "--items", whole, *server.words, "-o", before)
-        assert ran.code == 0, ran.err
-    with JudgeServer(oracle(items, erring(0.1, 1))) as server:
-        ran = judge("exam", "--items", part, *server.words, "--against", before, "-o", after)
-        assert ran.code == 0, ran.err
-    report = ExamReport.model_validate_json(after.read_text("utf-8"))
-    assert report.against
-    assert report.against.only_first > 0 == report.against.only_now
-    assert report.against.accuracy.of == report.totals.sentences == len(report.rows)
-    assert (report.against.items, report.against.verdict) == (12, "better")
 
 
 def test_what_cannot_be_compared_is_an_error_before_anything_is_asked(tmp_path: Path) -> None:

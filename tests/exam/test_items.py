@@ -84,6 +84,9 @@ def test_a_set_of_ones_own(tmp_path: Path) -> None:
     assert read.version.startswith("own.jsonl@")
     assert read_items(own) == read
     assert read_items(write(own, [item("a")])).version != read.version
+    twice = write(tmp_path / "twice.jsonl", [item(read_items().items[0].sample.qid)])
+    with pytest.raises(InputError, match="two items are called"):
+        read_items("exam", twice)
     both = read_items("exam", own)
     assert both.version == f"{read_items().version}+{read_items(own).version}"
     assert len(both.items) == len(read_items().items) + 1
@@ -105,12 +108,6 @@ def test_a_damaged_item_is_named(tmp_path: Path, other: dict[str, JsonValue], fi
     with pytest.raises(InputError) as raised:
         read_items(path)
     assert (raised.value.path, raised.value.field) == (str(path), field)
-
-
-def test_no_two_items_bear_one_qid(tmp_path: Path) -> None:
-    path = write(tmp_path / "own.jsonl", [item(read_items().items[0].sample.qid)])
-    with pytest.raises(InputError):
-        read_items("exam", path)
 
 
 def test_the_first_items_of_each_category_and_language() -> None:

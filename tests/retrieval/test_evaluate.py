@@ -129,17 +129,6 @@ def test_scores_that_are_none_are_refused() -> None:
         measure_run({"问": {"a": 1.0}, "r": {"a": 1.0}}, run)
 
 
-def test_lists_are_cut() -> None:
-    many = [Sample(qid=f"n{number}", retrieved=("a",)) for number in range(150)]
-    wrong = [sample(f"w{number}", 3, missed=1) for number in range(9)]
-    report = measure_retrieval([sample("good", 3, 1), *many, *wrong], most=2)
-    assert len(report.listed["no_gold"]) == 100
-    assert report.statuses["no_gold"] == 150
-    assert len(report.worst) == 2
-    none = measure_retrieval(wrong, RankRules(gold_match="exact"), most=0)
-    assert (none.worst, none.missed_total) == ((), 9)
-
-
 def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_own() -> None:
     # By evidence c alone, at rank 3: RR and AP 1/3. By grades a (3) and c (1): DCG 3 + 1/log2 4 of
     # 3 + 1/log2 3.

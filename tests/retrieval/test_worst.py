@@ -20,17 +20,6 @@ def test_the_worst_have_the_lowest_average_precision() -> None:
     assert (found.missed_total, found.relevant_total) == (2, 5)
 
 
-def test_queries_that_count_in_no_mean_are_not_listed() -> None:
-    nothing = Sample(qid="nothing", retrieved=IDS, gold_evidence=())
-    empty = Sample(qid="empty", gold_evidence=("a",))
-    samples = (sample("1", "a"), Sample(qid="no gold", retrieved=IDS), nothing, empty)
-    found = measure_retrieval(samples, RankRules(ks=(3,)))
-    assert [ranks.qid for ranks in found.worst] == ["empty", "1"]
-    assert (found.missed_total, found.relevant_total) == (1, 2)
-    skipped = measure_retrieval(samples, RankRules(ks=(3,), no_ranking="skip"))
-    assert (skipped.missed_total, skipped.relevant_total) == (0, 1)
-
-
 def worst(*samples: Sample, k: int = 1) -> WorstQuery:
     return measure_retrieval(samples, RankRules(ks=(k,), gold_match="exact")).worst[0]
 

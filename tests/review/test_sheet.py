@@ -12,7 +12,6 @@ from judge.inputs.tables import legible
 from judge.messages import LANGS, Lang, use_language
 from judge.records import (
     Chunk,
-    Outcome,
     Sample,
     SentenceResult,
     Support,
@@ -130,35 +129,25 @@ def test_the_first_sheet_of_a_workbook_comes_back_as_text(tmp_path: Path) -> Non
     ]
 
 
-FULL = Verdict(support=Support.FULL, source="llm", signature="s")
-
-
-def answered(answer: str, *chunks: str) -> Sample:
-    return Sample(
-        qid="q",
-        query="什么时候？",
-        answer=answer,
-        chunks=tuple(Chunk(chunk_id=chr(ord("a") + n), text=t) for n, t in enumerate(chunks)),
+def asked(answer: str, text: str, *chunks: str) -> tuple[Sample, SentenceResult]:
+    """Return an answer with its chunks a, b, …, and one sentence of it."""
+    named = tuple(Chunk(chunk_id=chr(ord("a") + n), text=chunk) for n, chunk in enumerate(chunks))
+    outcome = Verdict(support=Support.FULL, source="llm", signature="s")
+    start = answer.index(text)
+    return (
+        Sample(qid="q", query="什么时候？", answer=answer, chunks=named),
+        SentenceResult(index=0, start=start, end=start + len(text), text=text, outcome=outcome),
     )
 
 
-def sentence(answer: str, text: str, outcome: Outcome = FULL) -> SentenceResult:
-    start = answer.index(text)
-    return SentenceResult(index=0, start=start, end=start + len(text), text=text, outcome=outcome)
-
-
-ANSWER = "It rains. The café is open on Monday. 周一开放。"
-CAFE = "The café is open on Monday."
-CHUNKS = ("It rains a lot.", "On Monday the café is open.", "The bank is shut.")
-
-
 def test_a_row_by_hand() -> None:
-    row = row_of("r1-2", answered(ANSWER, *CHUNKS), sentence(ANSWER, CAFE))
-    assert row == {
+    text = "The café is open on Monday."
+    chunks = ("It rains a lot.", "On Monday the café is open.", "The bank is shut.")
+    assert row_of("r1-2", *asked(f"It rains. {text} 周一开放。", text, *chunks)) == {
         "review_id": "r1-2",
         "query": "什么时候？",
         "answer": "It rains. ▶The café is open on Monday.◀ 周一开放。",
-        "sentence": "The café is open on Monday.",
+        "sentence": text,
         "chunks": (
             "[2] b\nOn Monday the café is open.\n\n"
             "[3] c\nThe bank is shut.\n\n[1] a\nIt rains a lot."
@@ -177,8 +166,7 @@ def test_the_chunk_that_shares_most_comes_first() -> None:
         ("Rain fell.", (), []),
     ]
     for text, chunks, order in table:
-        found = SentenceResult(index=0, start=0, end=len(text), text=text, outcome=FULL)
-        assert ranked(answered(text, *chunks), found) == order
+        assert ranked(*asked(text, text, *chunks)) == order
 
 
 TYPED = {
