@@ -107,6 +107,8 @@ def test_nothing_to_measure_by_is_refused() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="must bear the names that the qrels give them"):
         measure_run({"q1": {"a": 1.0}}, {"q2": {"a": 1.0}})
+    with pytest.raises(InputError, match="a score of query '问' is no number"):
+        measure_run({"问": {"a": 1.0}}, {"问": {"a": math.nan, "b": 1}})
     with pytest.raises(InputError, match="--relevance-level"):
         measure_retrieval([sample("q", 3, 1)], RankRules(relevance_level=3))
 
@@ -121,12 +123,6 @@ def test_relevance_without_measure_breaks_nothing() -> None:
         with pytest.raises(InputError, match=r"for query 'q' is .*too much for gain") as caught:
             measure_run({"q": dict.fromkeys("abc", grade)}, run, rules)
         assert caught.value.field == "relevance"
-
-
-def test_scores_that_are_none_are_refused() -> None:
-    run: Run = {"r": {"a": 1, "b": 2, "c": 3}, "问": {"a": math.nan, "b": 1}}
-    with pytest.raises(InputError, match="a score of query '问' is no number"):
-        measure_run({"问": {"a": 1.0}, "r": {"a": 1.0}}, run)
 
 
 def test_evidence_and_grades_that_name_different_chunks_have_measures_of_their_own() -> None:

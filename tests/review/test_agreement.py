@@ -192,16 +192,6 @@ def test_agreement_of_several_reviewers() -> None:
     ]
 
 
-def test_sentences_of_one_answer_count_as_fewer_labels() -> None:
-    rows = [row(f"{q}{k}", verdict("full"), qid=q, sentence=k) for q in "abcd" for k in range(5)]
-    drawn = draw([stratum("supported", 20, 20, 20)], rows)
-    said = ["full"] * 10 + ["none"] * 10
-    says = findings(drawn, [label(r, s) for r, s in zip(rows, said, strict=True)], NO_SUMMARY)
-    assert says.agreement is not None
-    # Two answers all right and two all wrong: v = 4/3 · 4 · 2.5² / 20² = 1/12, and p(1 - p)/v = 3.
-    assert says.agreement.size == pytest.approx(3)
-
-
 def test_alpha_equals_that_of_the_krippendorff_package() -> None:
     levels: tuple[Literal["nominal", "interval"], ...] = ("nominal", "interval")
     for seed, level in product(SEEDS, levels):
