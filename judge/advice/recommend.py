@@ -79,16 +79,12 @@ class Profile(Record):
     """The number of samples."""
     queries: int
     """The number of queries with something relevant; the medians are over these."""
-    without_relevant: int
-    """The number of queries whose gold says that nothing is relevant; they are in no median."""
     relevant: float | None
     """The median of the relevant chunks of a query; null if no query has any."""
     irrelevant: float | None
     """The median of the irrelevant chunks of a query; null if unknown."""
     counted: Literal["corpus", "ranking"] | None
     """Where the irrelevant chunks were counted."""
-    longest: int
-    """The number of different chunks in the longest ranking."""
     graded: bool | None
     """Whether a query has two different grades above 0; null without gold."""
     share: dict[str, float]
@@ -174,35 +170,25 @@ class Cutoffs(Record):
     at: dict[str, int]
 
 
-class TextRule(Record):
-    """A text for which all conditions hold."""
+class Rule(Record):
+    """What holds if all conditions do; a role that the rule does not name is unchanged."""
 
     when: dict[str, Condition]
     rule: str
     """The name of the rule."""
     why: str | None = None
     """The name of the text, if it differs from the rule's."""
-
-    @property
-    def text(self) -> str:
-        """The name of the text."""
-        return self.why or self.rule
-
-
-class ScenarioRule(TextRule):
-    """The conditions of a scenario."""
-
-    scenario: Scenario
-
-
-class AdviceRule(TextRule):
-    """Measures to use and to avoid; a role that the rule does not name is unchanged."""
-
+    scenario: Scenario | None = None
     primary: MeasureReasons | None = None
     secondary: MeasureReasons | None = None
     supplementary: MeasureReasons | None = None
     avoid: MeasureReasons = ()
     """More measures to avoid."""
+
+    @property
+    def text(self) -> str:
+        """The name of the text."""
+        return self.why or self.rule
 
 
 class FamilyRule(Record):
@@ -223,9 +209,9 @@ class AdviceTable(Record):
     """
 
     cutoffs: tuple[Cutoffs, ...]
-    scenario: tuple[ScenarioRule, ...]
-    advice: tuple[AdviceRule, ...]
-    note: tuple[TextRule, ...]
+    scenario: tuple[Rule, ...]
+    advice: tuple[Rule, ...]
+    note: tuple[Rule, ...]
     family: dict[str, FamilyRule]
     text: dict[Literal["rule", "reason", "note", "fits", "lacks"], dict[str, str]]
     """The texts by name, with figures as `{name}`."""
@@ -243,10 +229,7 @@ def holds(
 ) -> bool:
     """Return whether every condition holds; an unknown fact fulfils none.
 
-    Args:
-        when: the conditions by the names of facts.
-        facts: the known facts.
-        least: the names of numbers that are lower bounds, and fulfil only `>` and `>=`.
+    Facts named in `least` are lower bounds, and fulfil only `>` and `>=`.
 
     >>> holds({"relevant": "<= 5", "counted": ("corpus",)}, {"relevant": 5.0, "counted": "corpus"})
     True
@@ -289,8 +272,7 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
     parts, fitting = Counter[str](), Counter[str]()
     # The number of queries by number of chunks.
     relevant, irrelevant = Counter[int](), Counter[int]()
-    count = empty = longest = 0
-    graded = False
+    count, graded = 0, False
     for sample in samples:
         query = sample_query(sample, RankRules())
         ranked, gold = query.ids.keys(), (query.gold or {}).keys()
@@ -303,7 +285,6 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
         parts.update(own)
         fitting.update(name for name, family in families.items() if own >= family.needs)
         count += 1
-        longest = max(longest, len(ranked))
         graded = graded or len(set(query.relevance.values())) > 1
         if gold:
             relevant[len(gold)] += 1
@@ -311,18 +292,14 @@ def profile(samples: Iterable[Sample], corpus_size: int | None = None) -> Profil
                 irrelevant[corpus_size - len(gold)] += 1
             elif ranked:
                 irrelevant[len(ranked - gold)] += 1
-        elif query.gold is not None:
-            empty += 1
     if not count:
         raise InputError("holds no sample; one JSON object a line, or CSV, is needed")
     return Profile(
         samples=count,
         queries=relevant.total(),
-        without_relevant=empty,
         relevant=_median(relevant),
         irrelevant=_median(irrelevant),
         counted=None if not irrelevant else "ranking" if corpus_size is None else "corpus",
-        longest=longest,
         graded=graded if parts["gold"] else None,
         share={name: parts[name] / count for name in PARTS},
         fitting={name: fitting[name] for name in families},
@@ -367,11 +344,11 @@ def advise(found: Profile, wishes: Wishes) -> Advice:
     advised = tuple(_advised(active, cutoffs, highest))
     avoided = tuple(_avoided(active, advised))
     deciding = {each.rule for each in advised} | {each.rule for each in avoided}
-    fired: list[TextRule] = [scenario] if scenario else []
+    fired: list[Rule] = [scenario] if scenario else []
     fired += [rule for rule in active if rule.rule in deciding]
     figures = {name: figure(fact) for name, fact in facts.items()}
 
-    def text(group: Literal["rule", "note"], rule: TextRule) -> str:
+    def text(group: Literal["rule", "note"], rule: Rule) -> str:
         return filled(rules.text[group][rule.text], **figures)
 
     return Advice(
@@ -422,7 +399,7 @@ def _facts(found: Profile, wishes: Wishes) -> dict[str, Fact]:
 
 
 def _advised(
-    rules: Collection[AdviceRule], cutoffs: Mapping[str, int], highest: int | None
+    rules: Collection[Rule], cutoffs: Mapping[str, int], highest: int | None
 ) -> Iterator[AdvisedMeasure]:
     """Yield the measures of each role, as the last rule that names any for the role says."""
     names = set[str]()
@@ -445,9 +422,7 @@ def _advised(
                 yield AdvisedMeasure(name=name, role=role, why=why, rule=rule.rule)
 
 
-def _avoided(
-    rules: Iterable[AdviceRule], advised: Iterable[AdvisedMeasure]
-) -> Iterator[AvoidedMeasure]:
+def _avoided(rules: Iterable[Rule], advised: Iterable[AdvisedMeasure]) -> Iterator[AvoidedMeasure]:
     """Yield what the rules warn of, once each, without what is advised."""
     seen = {each.name.partition("@")[0] for each in advised}
     for rule in rules:

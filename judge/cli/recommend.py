@@ -32,10 +32,8 @@ _FIGURES: Final = {
     "relevant": "relevant a query, median",
     "irrelevant": "irrelevant a query, median",
     "ratio": "irrelevant for each relevant one",
-    "longest": "longest ranking",
-    "without_relevant": "queries of which gold says that nothing is relevant (left out)",
 }
-"""The words for each field of a profile. The last is left out where it is 0."""
+"""The words for each field of a profile."""
 
 
 def recommend(
@@ -108,9 +106,7 @@ def _sections(advice: Advice) -> dict[str, list[tuple[str, str]]]:
 
 def _profile(found: Profile) -> Iterator[str]:
     for name, words in _FIGURES.items():
-        value = getattr(found, name)
-        if value or name != "without_relevant":
-            yield f"{words}: {figure(value)}"
+        yield f"{words}: {figure(getattr(found, name))}"
     graded = "not known" if found.graded is None else "yes" if found.graded else "no"
     yield f"degrees of relevance: {graded}"
     for name in PARTS:

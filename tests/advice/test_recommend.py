@@ -45,11 +45,9 @@ def counted(relevant: float | None, irrelevant: float | None, **changes: object)
     fields: dict[str, object] = {
         "samples": 99,
         "queries": 0 if relevant is None else 99,
-        "without_relevant": 0,
         "relevant": relevant,
         "irrelevant": irrelevant,
         "counted": None if irrelevant is None else "corpus",
-        "longest": 1000,
         "graded": None if relevant is None else False,
         "share": dict.fromkeys(PARTS, 1.0),
         "fitting": dict.fromkeys(advice_table().family, 0),
@@ -145,7 +143,7 @@ def test_no_cut_off_is_over_a_tenth_of_the_corpus() -> None:
 
 def test_a_ranking_shows_only_the_least_of_what_is_irrelevant() -> None:
     """Seven of ten relevant is dense only if the ten are the corpus."""
-    ranked = counted(7, 3, counted="ranking", longest=10)
+    ranked = counted(7, 3, counted="ranking")
     advice = advise(ranked, Wishes())
     assert (advice.scenario, advice.measures, advice.avoided) == (None, (), ())
     assert any("--corpus-size" in note for note in advice.notes)
@@ -194,16 +192,14 @@ wished = st.builds(
     st.none() | st.integers(0, 10**9).map(float),
     wished,
     st.none() | st.booleans(),
-    st.integers(0, 99),
 )
 def test_any_data_is_advised_a_few_measures_that_there_are(
     relevant: float | None,
     irrelevant: float | None,
     wishes: Wishes,
     graded: bool | None,  # noqa: FBT001
-    longest: int,
 ) -> None:
-    found = counted(relevant, irrelevant, graded=graded, longest=longest)
+    found = counted(relevant, irrelevant, graded=graded)
     advice = advise(found, wishes)
     by_role = roles(advice)
     if advice.scenario is not None:
@@ -236,7 +232,7 @@ PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     (
         [one("axyx", "abc", a=1, b=1, c=2, x=0)],
         None,
-        {"relevant": 3, "irrelevant": 2, "counted": "ranking", "longest": 3, "graded": True},
+        {"relevant": 3, "irrelevant": 2, "counted": "ranking", "graded": True},
     ),
     # Where both name chunks, and not the same, gold_evidence says which are relevant.
     (
@@ -248,7 +244,7 @@ PROFILES: list[tuple[list[Sample], int | None, dict[str, object]]] = [
     (
         [one("x", ""), one("x"), one("ax", "a"), one("xyz", "ab"), one("", "abc")],
         None,
-        {"samples": 5, "queries": 3, "without_relevant": 1, "relevant": 2, "irrelevant": 2},
+        {"samples": 5, "queries": 3, "relevant": 2, "irrelevant": 2},
     ),
     ([one(None, "a"), one("x", "ab")], 1000, {"irrelevant": 998.5, "counted": "corpus"}),
     ([one("xy", "a")], 3, {"irrelevant": 2}),
