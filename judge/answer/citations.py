@@ -436,14 +436,12 @@ def _clear_of(first: Sequence[_Span], second: Iterable[_Span]) -> list[_Span]:
 class _Finding(NamedTuple):
     """The consequence of a sentence's outcome for the chunks that it cites."""
 
-    why: str
-    """The message for a citation that is not valid."""
+    message: str
+    """The key of the message for a citation that is not valid."""
     valid: frozenset[str] = frozenset()
-    """The cited chunks that support the sentence."""
     suggested: str | None = None
     """The first supporting chunk that the sentence does not cite."""
     failure: Unscored | None = None
-    """The reason for which the run's own judge gave no verdict."""
 
 
 def audit(
@@ -470,7 +468,7 @@ def audit(
         if finding is None or citation.chunk_id in finding.valid:
             status = None if finding is None else CitationStatus.VALID
             return citation.model_copy(update={"status": status, "suggested": None, "reason": ""})
-        key, values = finding.why, dict[str, object]()
+        key, values = finding.message, dict[str, object]()
         status = CitationStatus.UNSUPPORTED
         if citation.chunk_id is None:
             status, (key, values) = CitationStatus.DANGLING, _dangling(citation, asked)

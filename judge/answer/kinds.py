@@ -188,10 +188,7 @@ def _names_part(plain_text: str, title: str) -> bool:
 
 
 def _heads(text: str, above: str, below: str) -> bool:
-    """Return whether a line without markup is above a text and not an item of a list.
-
-    "1. Overview" heads "The plan has two parts."; above "2. Prices" it is an item.
-    """
+    """Return whether a line heads a text: "1. Overview" is an item if above "2. Prices"."""
     style, *others = map(_marker_style, (text, above, below))
     if not below or style.startswith(_BULLETS) or (style and style in others):
         return False

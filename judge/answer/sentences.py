@@ -281,10 +281,7 @@ def _candidates(text: str, *, spaced_marks: bool) -> Iterator[_Candidate]:
 
 
 def _note_end(text: str, stop: int, end: int) -> int:
-    """Return `end`, or the end of a footnote number behind it: `It was late. 4 Even so they left`.
-
-    The number is a footnote only between a plain word and a word that often begins sentences.
-    """
+    """Return `end`, or the end of a footnote number behind it: `He left. 4 Even so they stayed`."""
     note, words = _NOTE_NUMBER.match(text, end), abbreviations()
     if not note or note[1].lower() not in words.starters:
         return end
@@ -295,10 +292,7 @@ def _note_end(text: str, stop: int, end: int) -> int:
 
 
 def _enclosed(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of short bracketed or quoted passages, in which no stop ends a sentence.
-
-    A quotation that is the whole text is left out, because its sentences are those of the text.
-    """
+    """Yield the spans of short bracketed or quoted passages, in which no stop ends a sentence."""
     if not any(map(text.__contains__, _PAIR_SIGNS)):
         return
     for found in _PAIRS.finditer(text):
@@ -366,11 +360,7 @@ def _full_width(text: str, candidate: _Candidate) -> bool:
 
 
 def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
-    """Return whether a sentence of CJK text ends at a candidate.
-
-    A quotation followed by its speaker does not end one (“你好！”他说。). A semicolon ends a
-    sentence only before the next item of a list.
-    """
+    """Return whether a sentence of CJK text ends at a candidate: not in “你好！”他说。"""
     _, end, stop, close = candidate
     following = text[end]
     if not stop:

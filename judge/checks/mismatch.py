@@ -132,10 +132,7 @@ def _cell_mismatches(own: TableRow, rows: Iterable[TableRow]) -> Iterator[Mismat
 
 
 def _replacement(value: Value, copy: Copy, own: "ValueIndex") -> str | None:
-    """Return the value that replaces this one in a near-copy, or None.
-
-    `own` are the values of the claim: one that it has too replaces none.
-    """
+    """Return the value that replaces this one in a near-copy, and that the claim lacks, or None."""
     places = {
         there.start
         for here, there in copy.pairs
@@ -212,10 +209,7 @@ class Source:
         return ValueIndex(each for text in evidence for each in read_values(text))
 
     def has(self, index: int, value: Value) -> bool:
-        """Return whether the evidence has a value of a sentence.
-
-        A small whole number without a unit, `three reasons`, need not be there.
-        """
+        """Return whether the evidence has a value of a sentence, or need not: `three reasons`."""
         first = value.readings[0]
         if isinstance(first, Amount) and first.unit.kind == "" and first.number in _COUNTS:
             return True
@@ -224,10 +218,7 @@ class Source:
         return any(position(written, text) >= 0 for text in evidence) or self._index.has(value)
 
     def equivalents(self, index: int, absent: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the spans of values of a sentence that the chunks give in other forms.
-
-        `absent` are the offsets of its words that no chunk contains.
-        """
+        """Return the spans of values of a sentence whose words are absent, but not their values."""
         return [
             (each.start, each.end)
             for each in self.values(index)

@@ -1,8 +1,4 @@
-"""The judge that stores verdicts, and never asks for a stored one again.
-
-A row of the cache holds the verdicts on one group of sentences, as JSON text. Its key is a hash of
-everything in the request. A row is untrusted input: a text of another shape counts as absent.
-"""
+"""The judge that stores verdicts as rows of JSON text, and never asks for a stored one again."""
 
 import asyncio
 import hashlib
@@ -37,7 +33,10 @@ EDITION: Final = "verdicts-2"
 
 
 class CacheRow(Record):
-    """The verdicts on a group of sentences. They name chunks by position, "0" and up."""
+    """The verdicts on a group of sentences. They name chunks by position, "0" and up.
+
+    The key of a row is a hash of everything in the request.
+    """
 
     answer: str
     """Hash of the answer's text."""
@@ -52,7 +51,7 @@ class CacheRow(Record):
 
     @classmethod
     def read(cls, text: str) -> "CacheRow | None":
-        """Return the row, or None where the text has another shape."""
+        """Return the row; None for a text of another shape, as rows are not trusted."""
         try:
             return cls.model_validate_json(text, strict=True)
         except ValidationError:

@@ -94,22 +94,17 @@ class _Reference:
 class ContainmentJudge:
     """Judges an answer against a short reference by containment, and the rest by `inner`.
 
-    An answer to a question is often a name or a figure, and a judge of similarity sees too little
-    in so few words. What `inner` could not judge stays unscored. Else, in this order:
+    What `inner` could not judge stays unscored. Else, in this order:
 
     1. Where both texts begin with yes or no, and these differ, the first sentence is
        `contradicted`. Where they agree and one says no more than that, it is `full`.
-    2. Where one text contains the other word for word, a sentence is `full`: a sentence of the
-       reference that the answer contains, and a sentence of the answer that contains the
-       reference. Case, width, an article and punctuation at the ends do not count. It is `none`
-       where the words before it deny it.
-    3. Otherwise the inner judge decides, as in faithfulness.
-    4. A `full` becomes `none` where the other text lacks a figure, date, unit or name of the
-       sentence, or has not half of the words that it adds to the question: "The capital of France
-       is Lyon" is not "The capital of France is Paris". It becomes `contradicted` where the other
-       text says otherwise.
-
-    That compares short answers well. Long ones in other words want a language model.
+    2. Where the sentence contains the other text word for word, or the other text contains it, it
+       is `full`; or `none` if the words before it deny it. Case, width, an article and punctuation
+       at the ends do not count.
+    3. Otherwise the inner judge decides. Its `full` becomes `none` where the other text lacks a
+       figure, date, unit or name of the sentence, or has not half of the words that it adds to the
+       question: "The capital of France is Lyon" is not "The capital of France is Paris". It becomes
+       `contradicted` where the other text says otherwise.
     """
 
     def __init__(self, inner: Judge) -> None:
@@ -178,10 +173,7 @@ def _checked(
 
 
 def _lacking(claim: _Text, reference: _Reference) -> str:
-    """Return the numbers that the texts replace by others, or else the words that they lack.
-
-    Small numbers, too: two answers to one question each give the number that was asked for.
-    """
+    """Return the numbers that the texts replace by others, or else the words that they lack."""
     figures = [written for key, written in claim.figures.items() if key not in reference.figures]
     if figures and not reference.figures <= claim.figures.keys():
         return "; ".join(figures)

@@ -25,10 +25,8 @@ from judge.text.words import blank_markup
 
 THRESHOLD: Final = 0.5
 """The lowest probability that counts."""
-
 WINDOW: Final = 300
 """Estimated tokens. Most such models accept 512, premise and hypothesis together."""
-
 _BLOCK: Final = 64
 """The number of sentences that are judged together; it bounds the memory."""
 _NO_ROOM: Final = "the sentence leaves no room for a passage in what the model takes at once"
@@ -58,18 +56,12 @@ class NliJudge:
     """Compares each sentence with every passage by a model of natural language inference.
 
     The label is `full` if any passage entails the sentence, else `contradicted` if any passage
-    contradicts it, else `none`; `score` is the best passage's P(entailment). A sentence that only
-    two passages together entail is judged `none`, and no sentence is judged `partial`.
-
-    A chunk of more than `window` estimated tokens is split into overlapping windows at sentences.
+    contradicts it, else `none`; `score` is the best passage's P(entailment). A passage is a chunk,
+    or a window of it with at most `window` estimated tokens.
     """
 
     def __init__(
-        self,
-        scorer: PairScorer,
-        *,
-        window: int = WINDOW,
-        edition: tuple[str, ...] = (),
+        self, scorer: PairScorer, *, window: int = WINDOW, edition: tuple[str, ...] = ()
     ) -> None:
         self._scorer = scorer
         self._window = window

@@ -36,10 +36,9 @@ class RepeatedJudge:
     """Repeats the request about doubtful sentences of an answer, and takes the majority.
 
     A verdict is doubtful if it is `partial`, `contradicted`, or support without a quote that is in
-    its chunk. Each of `others`, the same judge with another seed and order of the chunks, judges
-    these sentences once. An `Unscored` is no vote. The label with most votes wins; in a tie, the
-    first label. The result is the first verdict with that label, preferably one with a verified
-    quote. Its `askings` list the labels of all repeats, and it is flagged if they differ.
+    its chunk. Each of `others` judges these sentences once. An `Unscored` is no vote. The label
+    with most votes wins; in a tie, the first label. The result is the first verdict with that
+    label, preferably one with a verified quote. It is flagged if the labels differ.
     """
 
     def __init__(self, first: Judge, *others: Judge) -> None:
@@ -107,10 +106,7 @@ def _majority(askings: Sequence[JudgeOutcome]) -> tuple[int, Verdict]:
 
 
 class ReorderedJudge:
-    """Shows another judge the chunks in the order of a repeat.
-
-    Its verdicts name chunks by id, so that the order does not change their meaning.
-    """
+    """Shows another judge the chunks in the order of a repeat."""
 
     def __init__(self, inner: Judge, repeat: int) -> None:
         self._inner = inner
@@ -136,8 +132,6 @@ class ReorderedJudge:
 
 def chunk_order(chunks: int, repeat: int) -> tuple[int, ...]:
     """Return the order of the chunks in a repeat, as positions; repeat 0 keeps the given order.
-
-    Each repeat begins with another chunk, and ends with the chunk before it.
 
     >>> [chunk_order(3, repeat) for repeat in range(4)]
     [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)]

@@ -38,8 +38,7 @@ def english_stem() -> Callable[[str], str]:
 def alone(name: str) -> ModuleType:
     """Return a module of nltk, or one that uses nltk, without what nltk's packages import.
 
-    If the program has imported it or nltk, that one is returned. Otherwise nothing of nltk stays
-    in `sys.modules`.
+    Nothing of nltk stays in `sys.modules`, unless the program had imported it.
     """
     tops = {"nltk", name.partition(".")[0]}
     with _IMPORTING:

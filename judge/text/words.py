@@ -16,7 +16,7 @@ from judge.text.toolkit import english_stem
 LIGHT: Final = 0.1
 """The weight of function words, and of words about passages and answers."""
 CONTENT: Final = 0.2
-"""A word of a higher weight is a content word."""
+"""A content word has a higher weight."""
 _UNLISTED: Final = 0.8
 
 LATIN: Final = r"[A-Za-z][A-Za-z0-9]*+(?![\w'’])"

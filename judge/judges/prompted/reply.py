@@ -93,11 +93,10 @@ class Parsed:
     """The outcomes of the asked sentences by index; each is in exactly one of the mappings."""
 
     verdicts: Mapping[int, Verdict]
-    """The verdicts that could be read."""
     missing: Mapping[int, str]
-    """Sentences that the reply does not name, or names more than once, with the fault."""
+    """Faults of sentences that the reply does not name, or names more than once."""
     faulty: Mapping[int, str]
-    """Sentences whose verdict cannot be used, with the fault; all if the reply is unreadable."""
+    """Faults of sentences whose verdict cannot be used; of all if the reply is unreadable."""
 
 
 class FaultError(Exception):
@@ -289,8 +288,7 @@ def find_values(text: str, shown: str = "") -> list[object]:
 
     Values before the end of a thought are drafts, and are ignored. One broken value makes the whole
     text broken, because a value inside it may be part of a quoted string. A repeated key and NaN
-    are broken too; line breaks within strings are accepted. The time is linear in the length.
-    Values that `shown` contains word for word are left out.
+    are broken too. Values that `shown` contains word for word are left out.
 
     Raises:
         FaultError: the text has no such value, or a broken one.
@@ -344,7 +342,6 @@ class Form(NamedTuple):
     """The form of a reply: its schema and its parser."""
 
     schema: dict[str, JsonValue] = REPLY_SCHEMA
-    """The JSON schema."""
     parse: Callable[[str, JudgeRequest, str, str], Parsed] = parse
     """Takes the reply, the request, the judge's signature and the messages shown to the model."""
     name: Callable[[int], str] = sentence_id

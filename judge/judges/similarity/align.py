@@ -43,7 +43,7 @@ class Terms(NamedTuple):
     """
 
     words: Mapping[str, int]
-    """The number of each distinct word."""
+    """Numbers of the distinct words."""
     pairs: Ints
     """Distinct pairs: number of the first word · len(words) + number of the second, ascending."""
     meanings: Mapping[str, Sense]
@@ -52,7 +52,6 @@ class Terms(NamedTuple):
     """The sentence of each word row, ascending; the fields below have the same shape."""
     number: Ints
     weight: Floats
-    """The weight of the word, 0 to 1."""
     start: Ints
     end: Ints
     name: Bools
@@ -60,7 +59,6 @@ class Terms(NamedTuple):
     sense: Ints
     """The position of its sense in `meanings`, -1 for none."""
     pair_owner: Ints
-    """The sentence of each pair row."""
     pair: Ints
     """The position of each pair row in `pairs`."""
     pair_weight: Floats
@@ -134,10 +132,7 @@ _Row = tuple[float, int, int, bool, str | None]
 def _read(
     text: str, meanings: dict[str, Sense]
 ) -> tuple[dict[str, _Row], dict[tuple[str, str], float]]:
-    """Return the words and the pairs of a sentence, and add the senses of its words to `meanings`.
-
-    A word that occurs twice is described at its first place, preferably as a name.
-    """
+    """Return the words and the pairs of a sentence, and add their senses to `meanings`."""
     read = tokens(text)
     if not read.stems:
         return {"\n": (0.0, 0, 0, False, None)}, {}
@@ -207,7 +202,6 @@ class _ChunkTerms(NamedTuple):
     """First character of each segment and one past its last, shape (segments, 2)."""
     stems: Sequence[str]
     segment: Ints
-    """The segment of each word."""
     near: Bools
     """Whether each word makes a pair with the next one."""
     senses: Sequence[tuple[Sense, int]]
@@ -321,11 +315,11 @@ class Alignment(NamedTuple):
     windows: Ints
     """The best window, -1 where none shares a word, shape (sentences, columns)."""
     terms: Floats
-    """Features of the items, shape (items, columns, len(TERM_FEATURES))."""
+    """Shape (items, columns, len(TERM_FEATURES))."""
     owner: Ints
     """The sentence of each item, ascending."""
     sentences: Floats
-    """Features of the sentences, shape (sentences, columns, len(SENTENCE_FEATURES))."""
+    """Shape (sentences, columns, len(SENTENCE_FEATURES))."""
     grounded: Bools
     """Whether the best window has a content word, shape (sentences, columns)."""
     missing: Bools
@@ -424,10 +418,7 @@ def _shares(owner: Ints, weight: Floats, sentences: int) -> Floats:
 
 
 def _best_windows(worth: Floats, passages: Passages, cited: Bools) -> Ints:
-    """Return the best window of each sentence in each column, -1 where none is worth anything.
-
-    `worth` has shape (window lengths, sentences, segments).
-    """
+    """Return the best window of each sentence in each column, -1 where none is worth anything."""
     rows = np.arange(len(cited))
     cost = np.arange(LONGEST_WINDOW)[:, None] * _COST_OF_LENGTH
     worth = worth - np.where(passages.legal, cost, np.inf)[:, None]

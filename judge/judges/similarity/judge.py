@@ -279,10 +279,7 @@ def _evidence(request: JudgeRequest, found: Alignment, row: int) -> tuple[Eviden
 
 
 def _is_absent(found: Alignment, row: int) -> bool:
-    """Return whether the chunks lack nearly all of a sentence that has several content words.
-
-    "Bears dance at night." is absent from "It opens at seven." and present in "Bears sleep.".
-    """
+    """Return whether the chunks lack nearly all of a sentence that has several content words."""
     own = found.claims.owner == row
     weight, missing = found.claims.weight[own], found.missing[own]
     lacking = float(weight[missing].sum()) >= _ABSENT_SHARE * float(weight.sum())
@@ -301,8 +298,7 @@ def _stretches(text: str, claims: Terms, sentence: int, lost: Bools) -> list[str
     """Return the weightiest stretches of a sentence that the chunks lack, in reading order.
 
     "The HR department sends a reminder in May." gives “HR department sends a reminder” where a
-    chunk has only May. A stretch begins and ends with a content word that is lost. A content word
-    that was found, or punctuation, ends it. Stretches that touch are one.
+    chunk has only May. A content word that was found, or punctuation, ends a stretch.
     """
     own = np.flatnonzero(claims.owner == sentence)
     places = (each[own].tolist() for each in (claims.start, claims.end, claims.weight, lost))

@@ -31,8 +31,7 @@ class LexicalEmbedder:
 
     A word's vector is the word itself plus its character 3- and 4-grams, hashed with a sign
     (Weinberger et al. 2009, "Feature hashing for large scale multitask learning"), so that
-    `inventor` and `invention` are near. A CJK character is a word without n-grams. The same text
-    has the same vector in every process.
+    `inventor` and `invention` are near.
     """
 
     signature = "lexical-v1"
@@ -118,9 +117,8 @@ class ConjunctionModel:
     mean: Floats
     """Means of the features of sentences in training."""
     scale: Floats
-    """Standard deviations of these features in training, above 0."""
+    """Standard deviations of these features in training."""
     coefficients: Floats
-    """Coefficients of the standardised features."""
     intercept: float
     neighbours: float
     """The weight of the neighbours' mean log odds in the log odds of a sentence."""
@@ -145,9 +143,7 @@ class ConjunctionModel:
     def logits(self, terms: Floats, owner: Ints, sentences: Floats) -> Floats:
         """Return the log odds of each sentence at the training base rate, (sentences, columns).
 
-        `terms` are features of the items, shape (items, columns, term features), the first of them
-        1 for an item that counts and 0 for one that does not; `owner` is the sentence of each item;
-        `sentences` are features of sentences, shape (sentences, columns, sentence features).
+        The arguments are those of an `Alignment`. The first feature is 1 for an item that counts.
         """
         sizes = len(sentences), terms.shape[1]
         cell = (owner[:, None] * sizes[1] + np.arange(sizes[1])).ravel()
