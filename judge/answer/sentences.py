@@ -360,7 +360,7 @@ def _full_width(text: str, candidate: _Candidate) -> bool:
 
 
 def _ends_cjk(text: str, candidate: _Candidate, since: int) -> bool:
-    """Return whether a sentence of CJK text ends at a candidate: not in “你好！”他说。"""
+    """Return whether a sentence of CJK text ends at a candidate; in “你好！”他说 none does."""
     _, end, stop, close = candidate
     following = text[end]
     if not stop:

@@ -57,10 +57,6 @@ class CacheRow(Record):
         except ValidationError:
             return None
 
-    def write(self) -> str:
-        """Return the row as text."""
-        return self.model_dump_json(exclude_defaults=True)
-
     @property
     def signatures(self) -> dict[int, str]:
         """The signature of a verdict on each sentence."""
@@ -109,7 +105,7 @@ class CachedJudge:
     async def _judge(self, request: JudgeRequest, keys: Mapping[str, tuple[int, ...]]) -> Judgment:
         """Return the judgment on the groups of sentences, which are given by the row's key."""
         texts = await self._store.get(list(keys))
-        positional = [Chunk(chunk_id=str(at), text=c.text) for at, c in enumerate(request.chunks)]
+        chunks = tuple(Chunk(chunk_id=f"{n}", text=c.text) for n, c in enumerate(request.chunks))
         parts: list[Judgment] = []
         for name, group in keys.items():
             row = CacheRow.read(texts[name]) if name in texts else None
@@ -119,10 +115,10 @@ class CachedJudge:
                 flags = tuple(flag for flag in row.flags if flag.sentence in known)
                 parts.append(Judgment(outcomes=known, calls=calls, flags=flags))
             if rest := tuple(index for index in group if index not in known):
-                asked = {"chunks": tuple(positional), "ask": rest}
-                judgment = await self._inner.judge(request.model_copy(update=asked))
+                asked = request.model_copy(update={"chunks": chunks, "ask": rest})
+                judgment = await self._inner.judge(asked)
                 if fresh := _row(request, judgment, row):
-                    await self._store.put({name: fresh.write()})
+                    await self._store.put({name: fresh.model_dump_json(exclude_defaults=True)})
                 parts.append(judgment)
         outcomes = {index: outcome for part in parts for index, outcome in part.outcomes.items()}
         raised = [flag for part in parts for flag in part.flags]
