@@ -78,7 +78,7 @@ CONFIG: Final = typer.Option(
 _DEBUG: Final = typer.Option(
     "--debug", callback=debug, is_eager=True, help="Print more, and where an error arose."
 )
-_LANG: Final = typer.Option("--lang", help="The language of what is printed or written.")
+_LANG: Final = typer.Option("--lang", help="The language of what is printed, by default en.")
 
 
 def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
