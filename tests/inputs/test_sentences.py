@@ -10,7 +10,6 @@ from judge import Config, Sample, evaluate
 from judge.errors import InputError
 from judge.inputs.samples import read_samples
 from judge.records import CitationStatus, SampleResult
-from tests.commands import judge
 from tests.service_process import QUICKSTART
 
 CHUNKS = [
@@ -111,22 +110,6 @@ def test_the_same_verdicts_as_of_markers_through_file_and_cell(tmp_path: Path) -
     assert by_list.scores == by_marker.scores
     assert [s.outcome for s in by_list.sentences] == [s.outcome for s in by_marker.sentences]
     assert [c.status for c in by_list.citations] == [c.status for c in by_marker.citations]
-
-
-def test_a_run_finds_its_samples_by_their_sentences(tmp_path: Path) -> None:
-    answer = "Well: The gym opens at 6:30. 😀 It is free. See you!"
-    texts = ["The gym opens at 6:30.", "It is free."]
-    row = {"qid": "1", "answer": answer, "sentences": texts, "chunks": CHUNKS}
-    lines, run = tmp_path / "a.jsonl", tmp_path / "run"
-    lines.write_text(json.dumps(row) + "\n", "utf-8")
-    assert judge("score", lines, "-o", run, "--judge", "similarity").code == 0
-    shown = judge("show", run, "1").out
-    assert "the input is gone" not in shown
-    assert all(text in shown for text in ("Well:", "😀", "See you!"))
-    # Cut otherwise, or not at all, they are others.
-    for sentences in (texts[:1], None):
-        lines.write_text(json.dumps(row | {"sentences": sentences}) + "\n", "utf-8")
-        assert "the input is gone" in judge("show", run, "1").out
 
 
 def test_an_answer_that_is_given_as_it_would_be_cut_is_judged_alike() -> None:
