@@ -28,23 +28,15 @@ _MESSAGE_CHARACTERS: Final = 200
 class Calls:
     """An asynchronous context manager that calls one hook during one run.
 
-    The calls run one after another on a daemon thread. An awaitable result is awaited there, for at
-    most `timeout` seconds; a call that blocks cannot be stopped. Exceptions are counted. One of
-    each kind is logged, without its message, which may hold texts. Leaving waits `timeout` seconds
-    for the remaining calls; after an error it does not wait.
-
-    `rate` is the share of answers that is drawn. At most `waiting` calls may wait; further ones are
-    dropped and counted.
+    The calls run one after another on a daemon thread, each for at most `timeout` seconds; a call
+    that blocks cannot be stopped. Exceptions are counted, and one of each kind is logged without
+    its message, which may hold texts. Leaving waits `timeout` seconds for the remaining calls, but
+    not after an error. `rate` is the share of answers that is drawn. At most `waiting` calls may
+    wait; further ones are dropped and counted.
     """
 
     def __init__(
-        self,
-        hook: ReviewHook,
-        seed: int,
-        rate: float,
-        *,
-        waiting: int = 1000,
-        timeout: float = 30.0,
+        self, hook: ReviewHook, seed: int, rate: float, *, waiting: int = 1000, timeout: float = 30
     ) -> None:
         self._hook = hook
         self._name: str = getattr(hook, "__qualname__", type(hook).__qualname__)
@@ -134,10 +126,9 @@ class Calls:
 
 
 def uniform(seed: int, *parts: str | int) -> float:
-    """Return a number in [0, 1) that depends only on the seed and the parts, on any machine.
+    """Return a number in [0, 1) made from the SHA-256 of all parts, with their kinds and lengths.
 
-    It is made from the SHA-256 of all parts, each with its kind and its length. As a permanent
-    random number it lets samples grow, and agree across runs.
+    As a permanent random number it lets samples grow, and agree across runs and machines.
 
     Source: B. Brewer, L. Early and S. Joyce (1972), "Selecting several samples from a single
     population", Aust. J. Stat. 14, 231-239.

@@ -1,8 +1,7 @@
 """Models on this machine, by sentence-transformers: NLI classifiers and sentence embeddings.
 
 A model is a folder or a name in the Hugging Face cache. Nothing is downloaded, and a model's own
-code is never run. The packages are imported only when a model is loaded. Loading and inference
-happen on the caller's worker thread.
+code is never run. Loading and inference happen on the caller's worker thread.
 """
 
 import asyncio
@@ -64,8 +63,7 @@ class NliScorer:
     def __init__(self, signature: str, model: Any, worker: Executor) -> None:  # noqa: ANN401
         self.signature: Final = signature
         """`NAME@HASH` of the model's files."""
-        self._model = model
-        self._worker = worker
+        self._model, self._worker = model, worker
         self._entailment, self._contradiction = read_labels(model.config.id2label)
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None] | Unscored:
@@ -96,8 +94,7 @@ class SentenceEmbedder:
     def __init__(self, signature: str, model: Any, worker: Executor) -> None:  # noqa: ANN401
         self.signature: Final = f"embedding:{signature}"
         """`embedding:NAME@HASH` of the model's files."""
-        self._model = model
-        self._worker = worker
+        self._model, self._worker = model, worker
 
     async def embed(
         self,
@@ -127,11 +124,9 @@ def read_labels(id2label: Mapping[int, str]) -> tuple[int, int | None]:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return 8 hex digits of the contents of a model's files: a folder may change under its name.
-
-    sentence-transformers numbers the folders of a model's parts, such as `1_Pooling`.
-    """
+    """Return 8 hex digits of the contents of a model's files."""
     digest = hashlib.sha256()
+    # sentence-transformers numbers the folders of a model's parts, such as `1_Pooling`.
     paths = [*folder.glob("*"), *folder.glob("[0-9]_*/*")]
     for name, path in sorted((path.relative_to(folder).as_posix(), path) for path in paths):
         if path.suffix in _MODEL_FILES and path.is_file():
@@ -142,12 +137,9 @@ def fingerprint(folder: Path) -> str:
 
 
 def _find(name: str) -> tuple[Path, str]:
-    """Return the folder of a model, and its name in signatures.
-
-    That is the last part of a folder's path, so that moving it changes no verdict.
-    """
+    """Return the folder of a model, and its name in signatures."""
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if folder.is_dir():  # moving it changes no signature
         return folder, folder.resolve().name
     from huggingface_hub import snapshot_download  # noqa: PLC0415  a part of the extra
 

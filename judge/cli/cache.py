@@ -6,13 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from judge.backends.store.cache import (
-    DATABASE,
-    DiskStore,
-    cache_folder,
-    database_files,
-    remove_database,
-)
+from judge.backends.store.cache import DATABASE, DiskStore, cache_folder, remove_database
 from judge.cli.app import COMMANDS
 from judge.cli.options import CONFIG, setting
 from judge.cli.terminal import say
@@ -41,7 +35,7 @@ def stats(
         return
     with DiskStore(folder) as store:
         signatures, answers = contents(store.rows())
-        size = sum(path.stat().st_size for path in database_files(folder))
+        size = sum(path.stat().st_size for path in folder.glob(f"{DATABASE}*"))
     say(
         f"{folder}  {size / _MEGA:.1f} MB",
         f"{counted(signatures.total(), 'verdict')}, {counted(answers, 'answer')}",

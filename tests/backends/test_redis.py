@@ -132,7 +132,6 @@ def test_a_server_that_disappears_does_not_end_the_run(place: Path) -> None:
             assert (ran.code, server.calls) == (0, 6), ran.err
     assert [labels(each) for each in results(place / "run")] == [["full"] * 3] * 6
     assert ran.err.count("is gone or full (") == 1
-    assert "it failed for a while, and the verdicts of" in ran.err
 
 
 async def test_a_strict_store_raises_at_once() -> None:

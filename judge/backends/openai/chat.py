@@ -191,18 +191,37 @@ def read_completion(text: str, sent: Mapping[str, JsonValue]) -> ChatReply:
         # pydantic's own parser refuses half a surrogate pair, which models do write.
         body = json.loads(text)
         read = _read_chat if "choices" in body else _read_response
-        return read(body, sent)
+        finish, reply, refusal, thoughts = read(body)
+        if refusal and finish != "content_filter":
+            finish = "refusal"
+        reply = reply or refusal
+        if not reply.strip() and thoughts.strip():
+            # A server that takes all for thinking may hold the reply there, whole and alone.
+            is_reply = thoughts.strip().startswith("{") and thoughts.strip().endswith("}")
+            reply = thoughts if is_reply else f"<think>{thoughts}"
+        usage = body.get("usage") or {}
+        prompt = _count(usage, "prompt_tokens", "input_tokens")
+        tokens = _count(usage, "completion_tokens", "output_tokens")
+        total = _count(usage, "total_tokens")
+        if tokens is not None and prompt is not None and total is not None:
+            tokens = max(tokens, total - prompt)  # some servers count thoughts in the total only
+        return ChatReply(
+            text=reply,
+            finish=finish,
+            model=brief(body.get("model") or ""),
+            prompt_tokens=prompt_tokens(sent) if prompt is None else prompt,
+            reply_tokens=estimate_tokens(reply) if tokens is None else tokens,
+            seconds=0.0,
+        )
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError):
         raise ValueError("no reply in the body") from None
 
 
-def _read_chat(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
+def _read_chat(body: _Object) -> tuple[Finish, str, str, str]:
+    """Return the end, the reply, the refusal and the thoughts of a chat completion."""
     choice = body["choices"][0]
     message = choice["message"]
-    return _completion(
-        body,
-        sent,
-        ("prompt", "completion"),
+    return (
         _FINISHES.get(choice.get("finish_reason"), "stop"),
         message.get("content") or "",
         message.get("refusal") or "",
@@ -210,7 +229,8 @@ def _read_chat(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
     )
 
 
-def _read_response(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
+def _read_response(body: _Object) -> tuple[Finish, str, str, str]:
+    """Return the end, the reply, the refusal and the thoughts of a response."""
     status, output = body["status"], body["output"]
     if status not in {"completed", "incomplete"} or (status == "completed" and not output):
         raise ValueError("the response is not whole")
@@ -220,10 +240,7 @@ def _read_response(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
         if item.get("phase") != "commentary":
             for content in (*(item.get("content") or ()), *(item.get("summary") or ())):
                 texts[content["type"]] += content.get("text") or content.get("refusal") or ""
-    return _completion(
-        body,
-        sent,
-        ("input", "output"),
+    return (
         "stop" if status == "completed" else _FINISHES.get(reason, "length"),
         texts["output_text"],
         texts["refusal"],
@@ -231,36 +248,7 @@ def _read_response(body: _Object, sent: Mapping[str, JsonValue]) -> ChatReply:
     )
 
 
-def _completion(
-    body: _Object,
-    sent: Mapping[str, JsonValue],
-    counts: tuple[str, str],
-    finish: Finish,
-    reply: str,
-    refusal: str,
-    thought: str,
-) -> ChatReply:
-    if refusal and finish != "content_filter":
-        finish = "refusal"
-    text = reply or refusal
-    if not text.strip() and thought.strip():
-        # A server that takes all for thinking may hold the reply itself there, whole and alone.
-        is_reply = thought.strip().startswith("{") and thought.strip().endswith("}")
-        text = thought if is_reply else f"<think>{thought}"
-    usage = body.get("usage") or {}
-    prompt, tokens, total = (_count(usage.get(f"{name}_tokens")) for name in (*counts, "total"))
-    if tokens is not None and prompt is not None and total is not None:
-        tokens = max(tokens, total - prompt)  # some servers count thoughts in the total only
-    return ChatReply(
-        text=text,
-        finish=finish,
-        model=brief(body.get("model") or ""),
-        prompt_tokens=prompt_tokens(sent) if prompt is None else prompt,
-        reply_tokens=estimate_tokens(text) if tokens is None else tokens,
-        seconds=0.0,
-    )
-
-
-def _count(value: object) -> int | None:
-    # In Python, true is an integer.
-    return value if type(value) is int and 0 <= value <= _MAX_TOKENS else None
+def _count(usage: _Object, *names: str) -> int | None:
+    """Return the plausible count by one of these names, or None; in Python, true is an integer."""
+    count = next((usage[name] for name in names if name in usage), None)
+    return count if type(count) is int and 0 <= count <= _MAX_TOKENS else None

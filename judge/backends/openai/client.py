@@ -54,8 +54,7 @@ class Policy:
     deadline: float = 600.0
     """The longest time in seconds that a server may ask to wait."""
     patience: float = 0.0
-    """The longest outage in seconds; a longer one ends the run. Connections refused during an
-    outage do not count as attempts. 0 means no limit."""
+    """The longest outage in seconds, after which the run ends; 0 means no limit."""
     first_patience: float = math.inf
     """The same for a server that has accepted no connection yet, if that is shorter."""
 
@@ -86,11 +85,10 @@ class Exchange(Generic[T]):
 
 
 class Pace:
-    """Limits the requests in flight, and spreads them evenly over a minute.
+    """Limits the requests in flight (`ceiling`), and spreads them evenly over a minute.
 
     A request that the server refuses (429) waits outside the pace, so that it never delays another
-    one. `ceiling` is the most requests in flight, `rpm` and `tpm` the most requests and tokens a
-    minute; unused capacity is lost.
+    one. Unused capacity of `rpm` (requests) and `tpm` (tokens a minute) is lost.
     """
 
     def __init__(
@@ -108,10 +106,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self, size: int, end: float) -> AsyncGenerator[bool]:
-        """Wait until a request of `size` bytes may leave; yield False if that is after `end`.
-
-        `end` is on the event loop's clock. The request is in flight until the block is left.
-        """
+        """Wait until a request of `size` bytes may leave; yield False if that is after `end`."""
         try:
             async with asyncio.timeout_at(end if self._places.locked() else None):
                 await self._places.acquire()
@@ -127,10 +122,7 @@ class Pace:
             self._places.release()
 
     def reserve(self, size: int, within: float = math.inf) -> float | None:
-        """Count a request of `size` bytes against the rates, and return the seconds to wait.
-
-        Return None, and count nothing, if that is not below `within`.
-        """
+        """Return the seconds to wait for a request of `size` bytes; None if not below `within`."""
         now = self._clock()
         start = max(now, self._next_by_requests, self._next_by_tokens)
         if start > now and start - now >= within:

@@ -34,16 +34,12 @@ _SHAPE: Final = re.compile(
     r"|text\.format|structured output|guided",
     re.IGNORECASE,
 )
+_WORDS: Final = ("temperature", "seed", "max_tokens", "max_completion_tokens", "max_output_tokens")
 _FIELDS: Final[Mapping[str, re.Pattern[str]]] = {
-    "response_format": _SHAPE,
-    "text": _SHAPE,
-    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
-    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
-    "max_tokens": re.compile(r"\bmax_(?:completion_)?tokens\b"),
-    "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
-    "max_output_tokens": re.compile(r"\bmax_output_tokens\b"),
+    **dict.fromkeys(("response_format", "text"), _SHAPE),
+    **{word: re.compile(rf"\b{word}\b", re.IGNORECASE) for word in _WORDS},
 }
-"""The names of optional fields in error messages of servers."""
+"""The optional fields, and what they are called in error messages of servers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
@@ -165,31 +166,25 @@ class Budget:
         self._replies += reply > 0
 
 
+@dataclass(eq=False)
 class ChatModel:
-    """A `judge.protocols.Model` that is asked by requests in OpenAI's form.
+    """A `judge.protocols.Model` that is asked by requests in OpenAI's form."""
 
-    `settled` are the options that `settle` found, and `memory` remembers them.
-    """
+    server: Server
+    model: str
+    settled: Capabilities
+    """The options that `settle` found."""
+    memory: Store | None
+    """The store that remembers them."""
+    send: Send
 
-    def __init__(
-        self,
-        server: Server,
-        model: str,
-        settled: Capabilities,
-        memory: Store | None,
-        send: Send,
-    ) -> None:
-        self._url, self._host = server.base_url, server.host
-        self._model = model
-        self._settled = settled
+    def __post_init__(self) -> None:
         self.signature = self.signed(0)
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
-        self._memory = memory
-        self._send = send
 
     def signed(self, seed: int) -> str:
         """Return the signature of requests with this seed."""
-        return self._settled.signature(self._model, self._host, seed)
+        return self.settled.signature(self.model, self.server.host, seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
@@ -198,8 +193,8 @@ class ChatModel:
             JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
-        body = self._settled.body(self._model, request)
-        exchange = await self._send(body, request.deadline)
+        body = self.settled.body(self.model, request)
+        exchange = await self.send(body, request.deadline)
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
             return ChatFailure(
@@ -210,7 +205,7 @@ class ChatModel:
                 refused=outcome.status in _SAYS_NO,
             )
         await self._note_model(outcome.model)
-        named = {"model": outcome.model or self._model, "seconds": seconds, "retries": retries}
+        named = {"model": outcome.model or self.model, "seconds": seconds, "retries": retries}
         return outcome.model_copy(update=named)
 
     async def _reason(self, failure: Failure, body: Mapping[str, JsonValue]) -> UnscoredReason:
@@ -219,15 +214,17 @@ class ChatModel:
         # A request too long or filtered may name a field as well, and refuses none.
         if failure.reason is not UnscoredReason.SERVER_ERROR or field is None:
             return failure.reason
-        await remember(self._memory, self._url, self._model, self._settled, still_valid=False)
-        self._memory = None  # what served since is not to bring it back
-        if field == self._settled.limit:
+        await remember(
+            self.memory, self.server.base_url, self.model, self.settled, still_valid=False
+        )
+        self.memory = None  # what served since is not to bring it back
+        if field == self.settled.limit:
             return UnscoredReason.TRUNCATED  # it may only be too high, so less is asked for
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field == failure.param:
             raise unavailable(
-                self._url,
-                self._model,
+                self.server.base_url,
+                self.model,
                 f"the server no longer takes {field!r} ({failure.detail}); the same command will "
                 "find out anew what it takes",
             )
@@ -235,10 +232,10 @@ class ChatModel:
 
     async def _note_model(self, served: str) -> None:
         """Remember a change of the serving model."""
-        if served not in {"", self._settled.served}:
-            self._settled = self._settled.model_copy(update={"served": served})
+        if served not in {"", self.settled.served}:
+            self.settled = self.settled.model_copy(update={"served": served})
             self.signature = self.signed(0)
-            await remember(self._memory, self._url, self._model, self._settled)
+            await remember(self.memory, self.server.base_url, self.model, self.settled)
 
 
 class SeededModel(NamedTuple):

@@ -16,7 +16,6 @@ from diskcache import Cache, Disk, Timeout
 from judge.backends.store import NotKept
 from judge.config import Config
 from judge.errors import ConfigError, extra
-from judge.text.visible import counted
 
 if TYPE_CHECKING:
     from judge.backends.store.redis import RedisStore
@@ -30,10 +29,6 @@ _MODE_RAW: Final = 1
 _MALFORMED: Final = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 _FULL: Final = ("SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EDQUOT", "EFBIG")
 _ELSEWHERE: Final = "or name another cache directory (--cache-dir)"
-_LOST: Final = (
-    "cache %s: it failed for a while, and the verdicts of %s are not kept: they are in the results "
-    "alone, and are asked for again with --force"
-)
 
 
 class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
@@ -80,16 +75,12 @@ class DiskStore(AbstractContextManager["DiskStore"]):
     """Keeps texts in a folder that processes share; close it, or use it in a `with`.
 
     What is put outlives a kill -9, and where it is `durable` a power cut, too. A new folder is for
-    its owner alone, as it holds questions and verdicts.
-
-    Raises:
-        ConfigError: the folder cannot be used, or its database is malformed.
-        NotKept: the disk is full.
+    its owner alone, as it holds questions and verdicts. It raises ConfigError where the folder
+    cannot be used, or its database is malformed, and NotKept where the disk is full.
     """
 
     def __init__(self, directory: Path, *, durable: bool = False) -> None:
         self.directory = directory
-        self.place = str(directory)
         with _translated(directory):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cache: Any = Cache(
@@ -130,20 +121,11 @@ class DiskStore(AbstractContextManager["DiskStore"]):
                     yield key, text
 
 
-def database_files(directory: Path) -> list[Path]:
-    """Return the files of the database in a folder."""
-    return list(directory.glob(f"{DATABASE}*"))
-
-
 def remove_database(directory: Path) -> int:
-    """Remove the database with all rows; return the bytes that it had on disk.
-
-    Raises:
-        ConfigError: the folder cannot be changed.
-    """
+    """Remove the database with all rows; return the bytes that it had on disk."""
     removed = 0
     with _translated(directory):
-        for path in database_files(directory):
+        for path in directory.glob(f"{DATABASE}*"):
             removed += path.stat().st_size
             path.unlink()
     return removed
@@ -179,12 +161,9 @@ def _translated(directory: Path) -> Iterator[None]:
 class BackgroundStore:
     """A `judge.protocols.Store` that is opened on entering and used on one thread.
 
-    `put` returns once the texts are stored, so that a kill -9 loses none of them; they are stored
-    even if the caller is cancelled.
-
     A disk that fills up, or a server that goes away, does not end a run: the results hold what was
-    paid for. This is logged once, and again at the end with the number of lost calls; a text that
-    cannot be looked up counts as absent. A `strict` store raises these failures.
+    paid for. This is logged once, and a text that cannot be looked up counts as absent. A `strict`
+    store raises these failures.
     """
 
     def __init__(
@@ -198,7 +177,6 @@ class BackgroundStore:
         self._next: dict[str, str] = {}
         self._next_stored: asyncio.Task[None] | None = None
         """The task that stores `_next`; None while nothing waits."""
-        self._lost = 0
         self._warned = False
 
     async def __aenter__(self) -> Self:
@@ -211,8 +189,6 @@ class BackgroundStore:
             await asyncio.wait([self._next_stored])
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)
-        if self._lost:
-            _LOGGER.warning(_LOST, self._store.place, counted(self._lost, "call"))
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the texts known for these keys; a missing key is absent."""
@@ -224,14 +200,16 @@ class BackgroundStore:
             return {}
 
     async def put(self, texts: Mapping[str, str]) -> None:
-        """Store the texts in one transaction, with those of callers that wait meanwhile."""
+        """Store the texts in one transaction, with those of callers that wait meanwhile.
+
+        They are stored on return, so that a kill -9 loses none; a cancelled caller loses none, too.
+        """
         self._next.update(texts)
         if self._next_stored is None:
             self._next_stored = asyncio.create_task(self._store_next())
         try:
             await asyncio.shield(self._next_stored)  # another caller may wait for it, too
         except NotKept as error:
-            self._lost += 1
             self._warn(error)
 
     async def _store_next(self) -> None:

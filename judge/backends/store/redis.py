@@ -1,7 +1,4 @@
-"""Texts kept by key on a Redis server that many machines share.
-
-`pip install 'rag-judge[redis]'` brings the client. Nothing but text is written or read.
-"""
+"""Texts kept by key on a Redis server that many machines share."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,25 +30,21 @@ _UNUSABLE: Final = (
     "verdicts on this machine"
 )
 _GONE: Final = (
-    "is gone or full ({}); see to it. Meanwhile nothing is kept there, and what cannot be looked "
-    "up is asked again"
+    "is gone or full ({}); see to it. Meanwhile nothing is kept there: verdicts are in the results "
+    "alone, and what cannot be looked up is asked again"
 )
 
 
 class RedisStore(AbstractContextManager["RedisStore"]):
     """Keeps texts on a server, at a checked `url`; close it, or use it in a `with`.
 
-    Keys begin with `judge:`. What is put is forgotten after `ttl` seconds, where given. User name
-    and password come from the environment. A Redis Cluster is refused: it changes no keys of two
-    slots in one transaction.
-
-    Raises:
-        ConfigError: it cannot be reached, refuses the password, or takes nothing.
-        NotKept: from reading and writing, where the server is gone, or full.
+    What is put is forgotten after `ttl` seconds, where given. A server that cannot be used at the
+    start raises ConfigError (so does a cluster, which changes no keys of two slots in one
+    transaction), and one that is gone or full later raises NotKept.
     """
 
     def __init__(self, url: str, *, ttl: int | None = None) -> None:
-        self.place = url
+        self._url = url
         self._ttl = ttl
         self._recess = 0.0
         """When the server may be asked again."""
@@ -103,7 +96,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
     def _translated(self, kind: Callable[[str], JudgeError], problem: str) -> Iterator[None]:
         """Raise an error of the server as one of ours; leave it alone where it did not answer."""
         if monotonic() < self._recess:
-            raise NotKept(f"cache {self.place}: {_GONE.format(self._why)}")
+            raise NotKept(f"cache {self._url}: {_GONE.format(self._why)}")
         try:
             yield
         except RedisError as error:
@@ -112,4 +105,4 @@ class RedisStore(AbstractContextManager["RedisStore"]):
             self._why = clip(printable(cause), _MESSAGE_CHARACTERS)
             if isinstance(error, NoConnection | NoReply):
                 self._recess = monotonic() + _RECESS_SECONDS
-            raise kind(f"cache {self.place}: {problem.format(self._why)}") from None
+            raise kind(f"cache {self._url}: {problem.format(self._why)}") from None
