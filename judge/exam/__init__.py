@@ -1,12 +1,4 @@
-"""The exam of a judge, on items whose right labels are known.
-
-The functions behind `judge exam`:
-
-    report = sit(Config(model="gpt-5-mini"))          # the shipped items
-    report = sit(config, read_items("golden.jsonl"))  # your own golden set
-    compare(read_report("before.json"), report)       # two sittings, sentence by sentence
-    grade(item, result)                               # a row for each labelled sentence
-"""
+"""The exam of a judge, on items whose right labels are known: `sit`, then `compare` two reports."""
 
 from judge.exam.comparison import compare as compare
 from judge.exam.comparison import read_report as read_report

@@ -90,24 +90,10 @@ def _facets(result: SampleResult) -> Iterator[str]:
         yield f"cell:{','.join(result.cell.words)}"
 
 
-def scores_of(result: SampleResult) -> dict[str, float | None]:
-    """Return the scores that the page shows beside the name of an answer."""
-    scores, correctness, relevance = result.scores, result.correctness, result.answer_relevance
-    context = result.context
-    return {
-        "faithfulness": scores.faithfulness,
-        "coverage": scores.coverage,
-        "validity": scores.citation_validity,
-        "correctness": correctness.f1 if correctness else None,
-        "relevance": relevance.score if relevance else None,
-        "context_recall": context.recall if context else None,
-        "context_precision": context.precision if context else None,
-    }
-
-
 def _answer(result: SampleResult, sample: Sample | None) -> object:
     """Return an answer as the script shows it: fields of its result, and texts of its sample."""
-    shown = result.sentences[:SHOWN_SENTENCES]
+    shown, scores = result.sentences[:SHOWN_SENTENCES], result.scores
+    correctness, relevance = result.correctness, result.answer_relevance
     answer = result.model_dump(
         mode="json", exclude_none=True, include={"qid", "status", "flags", "citations"}
     )
@@ -123,9 +109,17 @@ def _answer(result: SampleResult, sample: Sample | None) -> object:
     answer |= {
         "sentences": sentences,
         "more": more,
-        "scores": scores_of(result),
-        "bounds": result.scores.faithfulness_bounds if result.scores.unscored else None,
-        "unscored": result.scores.unscored,
+        "scores": {
+            "faithfulness": scores.faithfulness,
+            "coverage": scores.coverage,
+            "validity": scores.citation_validity,
+            "correctness": correctness.f1 if correctness else None,
+            "relevance": relevance.score if relevance else None,
+            "context_recall": result.context.recall if result.context else None,
+            "context_precision": result.context.precision if result.context else None,
+        },
+        "bounds": scores.faithfulness_bounds if scores.unscored else None,
+        "unscored": scores.unscored,
         "query": sample.query if sample else "",
         "rest": sample.answer[position:].rstrip() if sample and not more else "",
         "gone": sample is None,

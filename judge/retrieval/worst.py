@@ -72,26 +72,20 @@ class WorstQueries:
         return WorstQuery(
             **fields,
             top=None if top is None else _shown(top, query.ids[top] + 1, top_text),
-            missed=_shown(missed, _whole(rank), text),
+            missed=_shown(missed, None if isinf(rank) else int(rank), text),
             guess=guess(query.query, text, top_text),
         )
 
     def _text(self, query: RankedQuery, name: str) -> str:
-        return query.texts.get(name) or self._other_text(name)
-
-    def _other_text(self, name: str) -> str:
-        """Return the text of a chunk that only other queries have, if it is known."""
+        """Return the text of a chunk, also if only other queries have it; empty if unknown."""
         # Numbers are positions within one query, so other queries' texts do not count.
-        return "" if name.isdecimal() else self._texts.get(name, "")
+        other = "" if name.isdecimal() else self._texts.get(name, "")
+        return query.texts.get(name) or other
 
 
 def _rank(query: RankedQuery, name: str) -> float:
     """Return the rank of a chunk, from 1; infinity if it is not ranked."""
     return query.ids.get(name, inf) + 1
-
-
-def _whole(rank: float) -> int | None:
-    return None if isinf(rank) else int(rank)
 
 
 def _shown(name: str, rank: int | None, text: str) -> ShownChunk:

@@ -1,14 +1,7 @@
 """Spot-check by people: draws of claims, their labels, and the quality of the judge by them.
 
-The functions behind `judge review` and `judge gold`:
-
-    draw(run, "review.csv", size=60)              # people fill in the sheet
-    import_labels(run, ["review.csv"]).agreement  # the quality of the judge
-    promote(run, "golden.jsonl")                  # a golden set for the exam
-    draw_gold("samples.jsonl", "gold.csv")        # people grade chunks
-    import_gold("samples.jsonl", ["gold.csv"], "gold.jsonl")  # a gold set for retrieval
-
-Each returns records, and writes only the files that it is given and those in the run's `review/`.
+Each function returns records, and writes only the files that it is given and those in the run's
+`review/`.
 """
 
 from judge.review.draws import DrawFiles as DrawFiles

@@ -31,7 +31,7 @@ from judge.inputs.runs import (
     read_results,
     result_files,
 )
-from judge.inputs.tables import as_json, check_output, replacing
+from judge.inputs.tables import as_json, replacing
 from judge.records import (
     SUPPORT_WEIGHT,
     SUPPORTED,
@@ -155,9 +155,7 @@ def draw(
             file exists or cannot be written.
     """
     run = Path(run)
-    sheets = sheets_of(Path(sheet), reviewers)
-    for path in sheets:
-        check_output(path, made_from(run), force=force)
+    sheets = sheets_of(Path(sheet), reviewers, made_from(run), force=force)
     made = draw_rows(run, size=size, seed=seed)
     with hold(run):
         path = write_draw(run, made.draw)

@@ -107,9 +107,7 @@ def draw_gold(
         InputError: the file cannot be read, nothing is ranked, or no pooled chunk has a text.
         RunError: a file exists or cannot be written.
     """
-    sheets = sheets_of(Path(sheet), reviewers)
-    for path in sheets:
-        check_output(path, [Path(samples)], force=force)
+    sheets = sheets_of(Path(sheet), reviewers, [Path(samples)], force=force)
     source = Source(samples, ("query",), skip_bad_lines=skip_bad_lines, check=_check)
     with source.samples() as read:
         chosen = heapq.nsmallest(size, read, key=lambda each: uniform(seed, "gold", each.qid))

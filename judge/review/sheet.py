@@ -18,6 +18,7 @@ from judge.inputs.tables import (
     BOM,
     LONGEST,
     cell,
+    check_output,
     csv_row,
     legible,
     replacing,
@@ -213,13 +214,17 @@ def word_weights(text: str) -> Mapping[str, float]:
     return single | pairs
 
 
-def sheets_of(sheet: Path, reviewers: Sequence[str]) -> tuple[Path, ...]:
-    """Return a file for each reviewer; raise ConfigError if it is no CSV by its name."""
+def sheets_of(
+    sheet: Path, reviewers: Sequence[str], sources: Sequence[Path], *, force: bool
+) -> tuple[Path, ...]:
+    """Return a file for each reviewer; raise an error if one is no CSV or may not be written."""
     if sheet.suffix.lower() != ".csv":
         raise ConfigError(f"-o {str(sheet)!r}: name a .csv file")
-    if len(reviewers) == 1:
-        return (sheet,)
-    return tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))
+    paths = tuple(sheet.with_stem(f"{sheet.stem}-{n}") for n, _ in enumerate(reviewers, 1))
+    paths = paths if len(paths) > 1 else (sheet,)
+    for path in paths:
+        check_output(path, sources, force=force)
+    return paths
 
 
 def write_sheets(

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -139,25 +138,24 @@ class Worksheet:
         (self._run / REVIEW).mkdir(exist_ok=True)
         with hold(self._run / REVIEW, patience=_LOCK_SECONDS):
             entries = {**self.entries(), review_id: entry}
+            rows = [
+                {
+                    "review_id": each.review_id,
+                    "sentence": each.text,
+                    "human_support": found.label,
+                    "human_skip": "yes" * found.skip,
+                    "human_note": found.note,
+                    "reviewer": self._reviewer,
+                }
+                for each in self._draw.sentences
+                if (found := entries.get(each.review_id, LabelEntry())) != LabelEntry()
+            ]
             with replacing(self.path, _STEP, follow=False) as part:
                 with use_language("en"):
-                    write_sheet(part, self._rows(entries), READ)
+                    write_sheet(part, rows, READ)
                 with part.open("rb+") as file:
                     os.fsync(file.fileno())
             sync_folder(self.path.parent)
-
-    def _rows(self, entries: dict[str, LabelEntry]) -> Iterable[dict[str, str]]:
-        for each in self._draw.sentences:
-            entry = entries.get(each.review_id, LabelEntry())
-            if entry != LabelEntry():
-                yield {
-                    "review_id": each.review_id,
-                    "sentence": each.text,
-                    "human_support": entry.label,
-                    "human_skip": "yes" * entry.skip,
-                    "human_note": entry.note,
-                    "reviewer": self._reviewer,
-                }
 
 
 def draw_to_label(run: Path, name: str | None = None) -> tuple[Draw, bool]:
