@@ -32,14 +32,11 @@ def check_common(first: ExamReport, items: ExamItems) -> None:
 
 
 def compare(first: ExamReport, now: ExamReport) -> ExamComparison:
-    """Compare two sittings over the sentences of equal items in both.
+    """Compare two sittings over the sentences of equal items in both; ConfigError without any.
 
     Accuracy is tested by McNemar's exact test of the sentences that turned right and those that
     turned wrong. The interval is that of the mean over items of the difference in right sentences,
     because the sentences of one item are not independent.
-
-    Raises:
-        ConfigError: the sittings have no sentence in common.
     """
     known = {(row.qid, row.item, row.start): row for row in first.rows}
     pairs = [

@@ -57,10 +57,8 @@ class ExamItems(NamedTuple):
 def read_items(*sources: str | Path) -> ExamItems:
     """Read the items of files; `exam`, the default, names the shipped set.
 
-    Raises:
-        InputError: a file cannot be read or has no labels; a label, category, language or demanded
-            label is invalid; or two items have the same qid.
-        PromptMismatch: the shipped set is not as it was released.
+    It raises InputError if a file has no labels, its metadata are invalid, or two items have one
+    qid; and PromptMismatch if the shipped set is not as it was released.
     """
     read = [
         pinned_items() if str(source) == SHIPPED else _own(Path(source))

@@ -32,9 +32,6 @@ def render(template: str, **values: object) -> str:
     All values are escaped where they are shown: text becomes no markup. The filter `shown` puts
     text from outside on one line, makes it legible and shortens it; `whole` makes it legible only;
     `place` turns a share, 0 to 1, into a place along a scale.
-
-    Raises:
-        jinja2.UndefinedError: the template shows a name that is not among `values`.
     """
     return "".join(pieces(template, **values))
 

@@ -75,8 +75,7 @@ class WorstQuery(QueryRanks):
     top: ShownChunk | None = None
     """The first irrelevant chunk above `missed`, if any."""
     missed: ShownChunk | None = None
-    """The most relevant chunk that is not among the first k; else the last chunk with an irrelevant
-    one above it."""
+    """The most relevant chunk not among the first k, else the last below an irrelevant one."""
     guess: MissGuess | None = None
     """A guess from words alone why `missed` was missed, if any."""
 

@@ -120,10 +120,7 @@ class RankingFiles:
             return read_qrels(path)
 
     def _samples(self, file: str) -> Iterator[Sample]:
-        """Yield the samples of a file, with the gold of the file `gold` if there is one.
-
-        Queries that `gold` lacks are left out; those that the file lacks rank nothing.
-        """
+        """Yield the samples of a file, with the gold of the file `gold` for the queries it has."""
         source = Source(
             file,
             (),
