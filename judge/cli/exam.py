@@ -26,6 +26,8 @@ from judge.records.result import ADDED
 from judge.reports.gate import OVER_BUDGET, UNTRUSTED, gates_code
 
 _GATED: Final = ("accuracy", "binary", "macro_f1", "kappa", "quotes", "citations")
+_NOT_EXAMINED: Final = (*ADDED, "triad", "faithful_from", "correct_from", "map", "review_rate")
+"""The settings that have no meaning in an exam, which is about faithfulness alone."""
 
 
 class _Items(NamedTuple):
@@ -47,7 +49,7 @@ class _Items(NamedTuple):
         return whole if self.limit is None else first_items(whole, self.limit)
 
 
-@partial(takes_options, without=(*ADDED, "triad"))
+@partial(takes_options, without=_NOT_EXAMINED)
 def exam(
     *,
     chosen: _Items,

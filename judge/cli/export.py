@@ -52,7 +52,8 @@ def export(
     forms = [(form, name) for form, name in files.items() if name]
     if len(forms) != 1 or forms[0] == ("parquet", PIPED):
         raise ConfigError("name one file to write: --csv FILE, --parquet FILE or --json FILE")
-    (form, name), path = forms[0], Path(forms[0][1])
+    form, name = forms[0]
+    path = Path(name)
     found, _ = finished_run(run)
     rows = (row for result in found.results for row in rows_of(result, level))
     if form == "parquet":
