@@ -78,10 +78,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         await self._http.aclose()
 
     async def _send(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
-        """Return the response. A busy service or a broken connection is tried again.
-
-        Every request may be sent twice: a batch is sent under an id of its own.
-        """
+        """Return the response. A busy service or a broken connection is tried again."""
 
         async def attempt() -> httpx.Response:
             file = request.get("content")
@@ -115,12 +112,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         return _checked([answer.content])[0]
 
     async def evaluate(self, samples: object, *, at_once: int = 16) -> AsyncGenerator[SampleResult]:
-        """Yield the results in the order of `samples`.
-
-        Args:
-            samples: what `judge.evaluate` takes: samples, rows as dicts, tables, and others.
-            at_once: the number of requests in flight, at least one.
-        """
+        """Yield the results of what `judge.evaluate` takes, in order; `at_once` are in flight."""
         results = in_order(each(samples), self.evaluate_one, ahead=max(1, at_once), piles_up=False)
         async with aclosing(results):
             async for result in results:
@@ -129,12 +121,9 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
     async def submit(
         self, /, source: str | Path, *, batch: str | None = None, **options: object
     ) -> BatchStatus:
-        """Send a file of samples as a batch.
+        """Send a file of samples as a batch, by default under a new id.
 
-        Args:
-            source: the file.
-            batch: the id of the batch; by default a new one.
-            options: `name`, and the fields of `judge.service.wire.Options`.
+        The options are `name`, and the fields of `judge.service.wire.Options`.
         """
         # An id of our own makes a second attempt the same batch.
         path = f"/v1/batches/{batch or f'c{secrets.token_hex(12)}'}"
@@ -154,8 +143,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
     async def wait(self, batch: str) -> BatchStatus:
         """Wait until a batch has ended, and return its status.
 
-        Raises:
-            JudgeError: the batch has failed; the error is that of `judge score`.
+        If it has failed, raise the error that `judge score` raises.
         """
         while True:
             status = await self.status(batch)

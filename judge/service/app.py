@@ -69,7 +69,6 @@ _GRACE_SECONDS: Final = 5.0
 """Time to make a result once the judge is asked no more."""
 _PROBE_SECONDS: Final = 2.0
 _PROBE_BYTES: Final = 1_000_000
-_NOT_FOUND: Final = 404
 _DETAILS: Final = {"schema": ProblemDetails.model_json_schema()}
 _SAMPLE_BODY: Final = {
     "required": True,
@@ -139,25 +138,6 @@ class Service:
         self.metrics.count_answer(result)
         return result
 
-    def trouble(self) -> str:
-        """Return why the service should get no requests; empty if it should. Blocks a moment."""
-        try:
-            folder = self.batches.new_folder()
-            try:
-                (folder / "probe").write_bytes(bytes(_PROBE_BYTES))
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError as error:
-            return f"the data folder cannot be written ({error.strerror})"
-        if self.config.asks_server:
-            parts = urlsplit(address(self.config))
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            try:
-                socket.create_connection((parts.hostname, port), _PROBE_SECONDS).close()
-            except OSError:
-                return "the judge's server cannot be reached"
-        return ""
-
 
 def _sample_in(body: bytes) -> Sample:
     """Return the sample in the body of a request; `Problem` or `InputError` if there is none."""
@@ -216,9 +196,25 @@ async def health() -> dict[str, str]:
 @api.get("/readyz", responses={503: {"description": "Not ready"}}, openapi_extra=_OPEN_TO_ALL)
 def ready(request: Request, response: Response) -> dict[str, str]:
     """Report whether the judge can be reached and the data folder written."""
-    trouble = request.app.state.service.trouble()
-    response.status_code = 503 if trouble else 200
-    return {"status": trouble or "ok"}
+    service: Service = request.app.state.service
+    response.status_code = 503
+    try:
+        folder = service.batches.new_folder()
+        try:
+            (folder / "probe").write_bytes(bytes(_PROBE_BYTES))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        return {"status": f"the data folder cannot be written ({error.strerror})"}
+    if service.config.asks_server:
+        parts = urlsplit(address(service.config))
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            socket.create_connection((parts.hostname, port), _PROBE_SECONDS).close()
+        except OSError:
+            return {"status": "the judge's server cannot be reached"}
+    response.status_code = 200
+    return {"status": "ok"}
 
 
 @api.get("/metrics", response_class=PlainTextResponse)
@@ -249,12 +245,12 @@ async def _on_error(request: Request, error: Exception) -> Response:
         case ClientDisconnect():
             return Response(status_code=CLIENT_GONE)
         case RequestValidationError():
-            problem = _invalid(error)
-        case HTTPException(status_code=404 | 405):
-            kind = "not-found" if error.status_code == _NOT_FOUND else "wrong-method"
-            problem = Problem(kind, f"{error.detail}; see /docs")
+            first = error.errors()[0]  # its value may be a text of a sample
+            field = ".".join(map(str, first["loc"][1:]))
+            problem = Problem("wrong-field", f"{field}: {first['msg']}", field=field)
         case HTTPException():
-            problem = Problem("bad-request", "the body is not JSON")
+            kind = {404: "not-found", 405: "wrong-method"}.get(error.status_code, "bad-request")
+            problem = Problem(kind, f"{error.detail}; see /docs")
         case JudgeError():
             if isinstance(error, JudgeUnavailable | WorkerLost):
                 entry = {"request": name}
@@ -265,13 +261,6 @@ async def _on_error(request: Request, error: Exception) -> Response:
     response = response_of(problem, name)
     response.headers.update(getattr(error, "headers", None) or {})
     return response
-
-
-def _invalid(error: RequestValidationError) -> Problem:
-    """Return the problem of a wrong field, without its value, which may be a text of a sample."""
-    first = error.errors()[0]
-    field = ".".join(map(str, first["loc"][1:]))
-    return Problem("wrong-field", f"{field}: {first['msg']}", field=field)
 
 
 class Application(FastAPI):

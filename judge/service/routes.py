@@ -46,7 +46,7 @@ from judge.review.records import Agreement, Draw
 from judge.review.worksheet import LabelEntry, Question, Questions, Worksheet, draw_to_label
 from judge.service.batches import ID_PATTERN, UPLOAD, Batch, Batches, BatchRecord
 from judge.service.requests import MEGABYTE, Client, too_large
-from judge.service.wire import SAMPLES, BatchList, BatchStatus, Message, Options, Problem
+from judge.service.wire import SAMPLES, BatchStatus, Message, Options, Problem
 
 _GZIP: Final = b"\x1f\x8b"
 _LINES_AT_A_TIME: Final = 100
@@ -206,10 +206,10 @@ def _check_unpacked(place: Path, megabytes: float) -> None:
 @router.get("/v1/batches")
 def list_batches(
     batches: AllBatches, limit: Annotated[int, Query(ge=1, le=1000)] = 50
-) -> BatchList:
-    """List the last `limit` batches, the newest first."""
+) -> dict[str, list[BatchStatus]]:
+    """List the last `limit` batches, the newest first, without their summaries."""
     last = batches.all()[: -limit - 1 : -1]
-    return BatchList(batches=tuple(each.status(whole=False) for each in last))
+    return {"batches": [each.status(whole=False) for each in last]}
 
 
 @router.get("/v1/batches/{id}")

@@ -75,16 +75,6 @@ KINDS: Final[Mapping[str, tuple[int, str, type[JudgeError]]]] = {
     "no-space": (507, "The data folder cannot be written", RunError),
 }
 """The status and the title of each problem by the end of its type, and the error of the client."""
-_NAMES: Final[Mapping[type[JudgeError], str]] = {
-    InputError: "wrong-field",
-    RunError: "conflict",
-    UsageError: "wrong-setting",
-    JudgeUnhealthy: "judge-unhealthy",
-    JudgeUnavailable: "judge-unavailable",
-    WorkerLost: "judge-unavailable",
-    JudgeError: "bug",
-}
-"""The names of the errors of the package, the special ones first."""
 
 
 class ProblemDetails(Message):
@@ -156,15 +146,20 @@ def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
     It omits what the judge's server said, which may concern only the owner of the service, and the
     path of `data`, the folder of the batches.
     """
-    if isinstance(error, Problem):
-        return error
-    name = next(name for kind, name in _NAMES.items() if isinstance(error, kind))
+    detail = str(error) if data is None else str(error).replace(f"{data}/", "")
     match error:
-        case JudgeUnavailable() | WorkerLost():
-            return Problem(name, "the log of the service says why; try again later")
+        case Problem():
+            return error
         case InputError():
-            return Problem(name, without_texts(error), field=error.field, line=error.line)
-    return Problem(name, str(error) if data is None else str(error).replace(f"{data}/", ""))
+            return Problem("wrong-field", without_texts(error), field=error.field, line=error.line)
+        case JudgeUnavailable() | WorkerLost():
+            name = "judge-unhealthy" if isinstance(error, JudgeUnhealthy) else "judge-unavailable"
+            return Problem(name, "the log of the service says why; try again later")
+        case RunError():
+            return Problem("conflict", detail)
+        case UsageError():
+            return Problem("wrong-setting", detail)
+    return Problem("bug", detail)
 
 
 def for_log(error: JudgeError) -> str:
@@ -242,10 +237,3 @@ class BatchStatus(Message):
     """Whether labels of people were imported."""
     problem: ProblemDetails | None = None
     """Why the batch failed."""
-
-
-class BatchList(Message):
-    """The last batches, the newest first."""
-
-    batches: tuple[BatchStatus, ...]
-    """The batches, without their summaries."""

@@ -6,7 +6,6 @@ import sys
 PACKAGES = {
     "deepeval": "deepeval",
     "inspect_ai": "inspect_ai",
-    "langchain": "langchain_core",
     "llamaindex": "llama_index",
     "mlflow": "mlflow",
     "opentelemetry": "opentelemetry",
@@ -18,8 +17,7 @@ from importlib import import_module
 sys.modules |= dict.fromkeys({list(PACKAGES.values())})  # None cannot be imported
 for name in {list(PACKAGES)}:
     try:
-        module = import_module("judge.integrations." + name)
-        module.with_faithfulness()  # the only one that imports its tool later
+        import_module("judge.integrations." + name)
     except ImportError as error:
         print(name + "|" + str(error))
 """
