@@ -7,21 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from judge.service.requests import Limits
 from tests.browser import DESK, PHONE, barriers, browser, opened, overflow
 from tests.commands import line, write
 from tests.service_process import Serving, judged
 
 __all__ = ["browser"]
 KEY = "0123456789abcdef"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Judged before there is a browser, whose loop runs in this thread."""
-    place = tmp_path_factory.mktemp("judged")
-    judged(place, "a")
-    return place
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,17 +90,6 @@ def test_requests_are_sent_by_hand_from_the_page_of_swagger(
         expect(page.locator(".live-responses-table .response .response-col_status")).to_have_text(
             re.compile("200")
         )
-
-
-def test_a_refused_file_is_named_on_the_page(place: Path, data: Path, browser: Browser) -> None:
-    large = write(place / "large.jsonl", [line("q", "w" * 600_000)])
-    with Serving(data, limits=Limits(max_batch=0.5)) as serving:
-        page = browser.new_page()
-        page.goto(serving.url)
-        page.set_input_files("#file", large)
-        page.click("#upload button")
-        expect(page.locator("#trouble")).to_contain_text("over 0.5 MB")
-        page.close()
 
 
 def test_two_chosen_batches_lead_to_their_comparison(pair: Path, browser: Browser) -> None:

@@ -1,6 +1,5 @@
 """The page of a run in a browser: filtered, read by keyboard; and hostile texts stay text."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -297,12 +296,3 @@ def test_report_has_what_labels_say_and_does_without_samples(
         seen.locator(".detail").wait_for()
         assert OPENS in seen.inner_text(".detail")
         assert overflow(seen) == 0
-
-
-def test_an_unfinished_run_has_no_report(runs: Mapping[str, Path], tmp_path: Path) -> None:
-    run, file = runs["labelled"], tmp_path / "report.html"
-    record = json.loads((run / "run.json").read_bytes())
-    (run / "run.json").write_text(json.dumps(record | {"finished": None}))
-    ran = judge("report", run, "-o", file)
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert not file.exists()
