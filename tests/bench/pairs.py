@@ -117,9 +117,11 @@ def count(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
 
 def _cells(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for hits, size in count(outcomes).values():
-        low, high = wilson(hits / size, size) if size else (0.0, 1.0)
-        share = hits / size if size else 0.0
-        yield f"{hits:>4}/{size:<3} {share:.2f} [{low:.2f}, {high:.2f}]"
+        if not size:
+            yield f"{'–':<23}"
+            continue
+        low, high = wilson(hits / size, size)
+        yield f"{hits:>4}/{size:<3} {hits / size:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def main(half: Half) -> None:
