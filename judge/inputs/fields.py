@@ -296,6 +296,11 @@ def _first(value: object, paths: Iterable[str]) -> tuple[str, object]:
     return next((each for each in values if each[1] is not None), ("", None))
 
 
+def _is_used(key: str, paths: Iterable[str]) -> bool:
+    """Return whether a path is a key, or leads through it."""
+    return any(path == key or path.startswith((f"{key}.", f"{key}[")) for path in paths)
+
+
 # Shapes of other tools
 
 
@@ -361,7 +366,9 @@ class RowReader:
             raise ConfigError(f"map {strays[0]!r}: is no field; there are: {', '.join(fields)}")
         self._needs = frozenset(needs)
         self._distinctive = self._needs - {"qid"}
-        self._mapped = {name: [path] for name, path in (mapping or {}).items() if _steps(path)}
+        self._mapped = {name: [path] for name, path in (mapping or {}).items()}
+        for path in (mapping or {}).values():
+            _steps(path)  # raises if it is none
         self._report = report
         self._reported: set[str] = set()
         self._shape: Shape | None = None
@@ -369,7 +376,7 @@ class RowReader:
     def sample(self, fields: Fields, line: int) -> Sample:
         """Return the sample in a row; errors as in `sample_from`."""
         fields = _with_lists(fields)
-        if not self._mapped and self._distinctive and self._missing_in(fields) == set():
+        if not self._mapped and self._distinctive and not self._missing_in(fields):
             return sample_from(fields, line=line, needs=self._needs)
         wide = _collect_numbered(fields)
         shape = self._shape or self._recognised(wide)
@@ -381,13 +388,7 @@ class RowReader:
         if "sentences" in values and "answer" in places:
             places.setdefault("sentences", places["answer"])
         self._report_shape(shape, places)
-        rest = {
-            key: value
-            for key, value in wide.items()
-            if not any(
-                path == key or path.startswith((f"{key}.", f"{key}[")) for path in places.values()
-            )
-        }
+        rest = {key: value for key, value in wide.items() if not _is_used(key, places.values())}
         sample = sample_from(rest | values, line=line, needs=self._needs, places=places)
         self._shape = shape
         return sample

@@ -1,6 +1,5 @@
 """The run folder: reading a run and its samples, and writing one so that it can be resumed."""
 
-import errno
 import logging
 import os
 import shutil
@@ -204,11 +203,7 @@ def _damage(error: ValidationError) -> str:
 
 def _absent(folder: Path, error: OSError) -> RunError:
     step = f"judge score FILE -o {folder} makes one"
-    if error.errno == errno.ENOENT:
-        what = "holds no run" if folder.is_dir() else "no such run folder"
-    else:
-        what = f"no run folder ({error.strerror})"
-    return RunError(f"{folder}: {what}; {step}")
+    return RunError(f"{folder}: holds no run ({error.strerror}); {step}")
 
 
 # The samples behind the results
@@ -387,32 +382,22 @@ class RunFolder:
             self._part = (self.path / PART).open("ab+")
             self._part.seek(0)
             self.kept = sum(1 for _ in whole_lines(self._part))
-            is_torn = self._part.seek(0, os.SEEK_END) > self._cut(self.kept)
-        if is_torn:
-            self._warn(f"line {self.kept + 1} is cut off")
         return self.kept
 
     def results(self) -> Iterator[SampleResult | str]:
         """Yield the results of an earlier session, as `results_in` does."""
         with self._writing(), (self.path / PART).open("rb") as file:
-            yield from results_in(islice(file, self.kept))
+            yield from results_in(file)
 
     def cut(self, lines: int, problem: str = "") -> None:
         """Keep the first `lines` results, and log the problem with the next one, if any."""
-        self._cut(lines)
-        self.kept = lines
-        if problem:
-            self._warn(problem)
-
-    def _cut(self, lines: int) -> int:
-        """Cut the file behind the first `lines` lines; return its size."""
         with self._writing():
             self._part.seek(0)
-            return self._part.truncate(sum(map(len, islice(self._part, lines))))
-
-    def _warn(self, problem: str) -> None:
-        step = "its results from there on are made again"
-        logging.getLogger("judge").warning("%s: %s; %s", self.path / PART, problem, step)
+            self._part.truncate(sum(map(len, islice(self._part, lines))))
+        self.kept = lines
+        if problem:
+            step = "its results from there on are made again"
+            logging.getLogger("judge").warning("%s: %s; %s", self.path / PART, problem, step)
 
     def append(self, result: SampleResult) -> None:
         """Add one result; it survives a kill -9 from here on."""

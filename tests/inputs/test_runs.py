@@ -127,9 +127,9 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("nowhere", "no such run folder; judge score FILE -o"),
+        ("nowhere", "holds no run .*; judge score FILE -o"),
         ("empty", "holds no run"),
-        ("file", r"no run folder \(Not a directory\)"),
+        ("file", r"holds no run \(Not a directory\)"),
         ("bad", r"run\.json: damaged.*move it away"),
     ],
 )

@@ -162,7 +162,7 @@ def test_a_sheet_does_not_depend_on_the_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_run_that_cannot_be_drawn_from(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no such run folder"):
+    with pytest.raises(RunError, match="holds no run"):
         draw_rows(tmp_path / "nowhere")
     run = score(tmp_path, [[], []])
     record = json.loads((run / "run.json").read_text())
