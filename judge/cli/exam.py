@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from judge.cli.options import FORCE, JSON, Gating, takes_options
+from judge.cli.options import FORCE, JSON, GateOptions, takes_options
 from judge.cli.render.exam import print_exam
 from judge.cli.terminal import Page, say_report
 from judge.config import Config
@@ -30,7 +30,7 @@ _NOT_EXAMINED: Final = (*ADDED, "triad", "faithful_from", "correct_from", "map",
 """The settings that have no meaning in an exam, which is about faithfulness alone."""
 
 
-class _Items(NamedTuple):
+class _ItemOptions(NamedTuple):
     """The items, and how often each is judged."""
 
     items: list[str] | None = typer.Option(
@@ -52,8 +52,8 @@ class _Items(NamedTuple):
 @partial(takes_options, without=_NOT_EXAMINED)
 def exam(
     *,
-    chosen: _Items,
-    gating: Gating,
+    item_options: _ItemOptions,
+    gate_options: GateOptions,
     against: Path | None = typer.Option(
         None, "--against", metavar="FILE", help="Compare with an earlier report on the same items."
     ),
@@ -78,15 +78,16 @@ def exam(
 
     Example: judge exam --model gpt-5-mini --repeat 3 -o exam.json
     """
-    gates = gating.gates(_GATED)
-    items = chosen.read()
+    gates = gate_options.gates(_GATED)
+    items = item_options.read()
     earlier = None if against is None else read_report(against)
     if earlier is not None:
         check_common(earlier, items)
     if out is not None:
-        check_output(out, map(Path, [*(chosen.items or ()), *filter(None, [against])]), force=force)
+        sources = [Path(name) for name in (*(item_options.items or ()), against) if name]
+        check_output(out, sources, force=force)
     with _bar() as watch:
-        report = sit(settings, items, repeat=chosen.repeat, watch=watch)
+        report = sit(settings, items, repeat=item_options.repeat, watch=watch)
     results = gates.hold_means(*_measured(report), what="in the exam")
     compared = None if earlier is None else compare(earlier, report)
     report = report.model_copy(update={"gates": results, "against": compared})

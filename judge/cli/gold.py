@@ -7,7 +7,7 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import FORCE, JSON, SAMPLES, SKIP_BAD, Drawing, takes_language
+from judge.cli.options import FORCE, JSON, SAMPLES, SKIP_BAD, DrawOptions, takes_language
 from judge.cli.terminal import Page, number, say, say_report, some
 from judge.messages import Messages
 from judge.review.grades import GoldDraw, GoldReport
@@ -24,7 +24,7 @@ def draw(
     size: int = typer.Option(50, "-n", "--size", min=1, help="Queries to choose."),
     depth: int = typer.Option(10, min=1, metavar="K", help="Pool the first K of each ranking."),
     output: Path = typer.Option(Path("gold.csv"), "-o", "--output", metavar="SHEET", help="A CSV."),
-    drawing: Drawing,
+    draw_options: DrawOptions,
     skip_bad_lines: bool = SKIP_BAD,
 ) -> None:
     """Choose queries, pool the first chunks of their rankings, and write a sheet to grade them.
@@ -38,13 +38,13 @@ def draw(
         output,
         size=size,
         depth=depth,
-        seed=drawing.seed,
-        reviewers=drawing.names,
-        overlap=drawing.overlap,
-        force=drawing.force,
+        seed=draw_options.seed,
+        reviewers=draw_options.names,
+        overlap=draw_options.overlap,
+        force=draw_options.force,
         skip_bad_lines=skip_bad_lines,
     )
-    say(*_summary_of(made, samples, depth, drawing.seed))
+    say(*_summary_of(made, samples, depth, draw_options.seed))
 
 
 @app.command("import")

@@ -180,7 +180,7 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in text.replace("，", ",").split(",")]
 
 
-class Gating(NamedTuple):
+class GateOptions(NamedTuple):
     """The bounds that figures are checked against."""
 
     fail_under: list[str] | None = typer.Option(
@@ -195,7 +195,7 @@ class Gating(NamedTuple):
         return Gates.read({"least": self.fail_under or []}, strict=self.strict_gate, names=names)
 
 
-class Drawing(NamedTuple):
+class DrawOptions(NamedTuple):
     """How rows are drawn for people, and into which sheets."""
 
     seed: int = typer.Option(0, min=0, help="Seed of the draw.")

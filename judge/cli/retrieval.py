@@ -6,7 +6,7 @@ import typer
 from pydantic import ValidationError
 
 from judge.advice.diagnose import Use, read
-from judge.cli.options import JSON, ROWS, SKIP_BAD, Gating, split, takes_options
+from judge.cli.options import JSON, ROWS, SKIP_BAD, GateOptions, split, takes_options
 from judge.cli.render.answers import gate_line
 from judge.cli.render.ranking import print_compared, print_ranked, print_reading
 from judge.cli.terminal import Page, say_report
@@ -18,7 +18,7 @@ from judge.retrieval.records import RankingReport, RankRules
 from judge.retrieval.runs import RankingFiles, named_runs
 
 
-class _Rules(NamedTuple):
+class _RankOptions(NamedTuple):
     """How a ranking is measured."""
 
     k: str = typer.Option(
@@ -56,7 +56,7 @@ def retrieval(
         None, metavar="SAMPLES", help="JSONL, JSON, CSV or a table; - for standard input."
     ),
     *,
-    rules: _Rules,
+    rank_options: _RankOptions,
     qrels: str | None = typer.Option(
         None, metavar="FILE", help="TREC qrels, instead of SAMPLES; with --run."
     ),
@@ -73,7 +73,7 @@ def retrieval(
     use: Use | None = typer.Option(
         None, help="Read the means by rules of thumb: bands, and the targets of this use."
     ),
-    gating: Gating,
+    gate_options: GateOptions,
 ) -> None:
     """Measure rankings against gold: hit, recall, precision, MRR, MAP, nDCG and more.
 
@@ -82,8 +82,8 @@ def retrieval(
 
     Example: judge retrieval samples.jsonl -k 1,5,10
     """
-    ranks = rules.rules()
-    gates = gating.gates(mean_names(ranks))
+    ranks = rank_options.rules()
+    gates = gate_options.gates(mean_names(ranks))
     runs = named_runs(samples or [], run or [])
     is_compared = len(runs) > 1
     has_trec_run = any(text == each.file for each in runs for text in run or [])

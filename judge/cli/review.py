@@ -7,7 +7,7 @@ import typer
 
 from judge import review
 from judge.cli.app import COMMANDS
-from judge.cli.options import FORCE, RUN, Drawing, takes_language
+from judge.cli.options import FORCE, RUN, DrawOptions, takes_language
 from judge.cli.render.agreement import print_agreement
 from judge.cli.terminal import Page, say
 from judge.errors import InputError
@@ -30,7 +30,7 @@ def draw(
         Path("review.csv"), "-o", "--output", metavar="SHEET", help="A CSV."
     ),
     *,
-    drawing: Drawing,
+    draw_options: DrawOptions,
 ) -> None:
     """Draw sentences for people to label, more of the doubtful, into a sheet.
 
@@ -40,10 +40,10 @@ def draw(
         run,
         output,
         size=size,
-        seed=drawing.seed,
-        reviewers=drawing.names,
-        overlap=drawing.overlap,
-        force=drawing.force,
+        seed=draw_options.seed,
+        reviewers=draw_options.names,
+        overlap=draw_options.overlap,
+        force=draw_options.force,
     )
     say(*_summary_of(made, run))
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _MARKDOWN_WIDTH: Final = 100
 
 
-class _Files(NamedTuple):
+class _FileOptions(NamedTuple):
     """The files that are read and written."""
 
     output: str | None = file_option(
@@ -84,7 +84,7 @@ class _Files(NamedTuple):
         return {option: path for option, path in paths.items() if path is not None}
 
 
-class _Gates(NamedTuple):
+class _GateOptions(NamedTuple):
     """The bounds that a summary is checked against."""
 
     fail_under: list[str] | None = gate_option(
@@ -110,7 +110,7 @@ class _Gates(NamedTuple):
         return Gates.read(bounds, self.expect, strict=self.strict_gate)
 
 
-class _Engine(NamedTuple):
+class _EngineOptions(NamedTuple):
     """The machines that score."""
 
     engine: Literal["local", "ray"] = engine_option(
@@ -140,12 +140,12 @@ class _Engine(NamedTuple):
 def score(
     source: str = SAMPLES,
     *,
-    files: _Files,
+    files: _FileOptions,
     dry_run: bool = file_option(
         False, "--dry-run", help="Print the number of calls and tokens, and the cost; send nothing."
     ),
-    gating: _Gates,
-    engine: _Engine,
+    gate_options: _GateOptions,
+    engine: _EngineOptions,
     settings: Config,
 ) -> None:
     """Score a file of answers into a run folder; an interrupted run is resumed.
@@ -160,14 +160,14 @@ def score(
             "return the same each time; name one with --model, or leave it out"
         )
     engine.check(files.review_hook, files.limit, dry_run=dry_run)
-    gates = gating.gates()
+    gates = gate_options.gates()
     if dry_run:
         _print_forecast(source, settings, files)
         return
     file = None if source == PIPED else Path(source)
     folder = Path(files.output or f"runs/{run_name(file.name) if file else 'stdin'}")
     gates.check(settings)
-    if gates.bounds and not (gating.expect or {"judge", "model"} & settings.model_fields_set):
+    if gates.bounds and not (gate_options.expect or {"judge", "model"} & settings.model_fields_set):
         typer.echo(
             "judge: the gates check the scores of a judge without a language model; add --model, "
             "or --expect or --judge if that is meant",
@@ -205,7 +205,7 @@ def score(
     raise typer.Exit(run_and_print(job, folder, files))
 
 
-def run_and_print(job: "Job | ClusterJob", folder: Path, files: _Files) -> int:
+def run_and_print(job: "Job | ClusterJob", folder: Path, files: _FileOptions) -> int:
     """Run the job, print its totals, write the reports, and return the exit code."""
     highlights = Highlights()
     progress = Progress(also=highlights.add)
@@ -256,7 +256,7 @@ def _write_markdown(path: Path, summary: Summary, print_on: Callable[[Page], Non
     write_whole(path, [f"{gates}{fence}text\n{text}{fence}\n"], "--markdown")
 
 
-def _print_forecast(source: str, settings: Config, files: _Files) -> None:
+def _print_forecast(source: str, settings: Config, files: _FileOptions) -> None:
     page = Page()
     if not settings.asks_model:
         page.say("no language model is named: no call would be sent, at no cost")
