@@ -3,8 +3,7 @@ import gzip
 import json
 import traceback
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -54,37 +53,21 @@ def reason(exchange: Exchange[str]) -> str:
     return exchange.outcome.reason
 
 
-@asynccontextmanager
-async def raw(*parts: bytes, endless: bool = False) -> AsyncIterator[str]:
-    """A server that sends these bytes whatever it is asked, the last for ever where `endless`."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"}]}")
-        try:
-            writer.writelines(parts)
-            while endless:
-                await writer.drain()
-                writer.write(parts[-1])
-            await writer.drain()
-        except ConnectionError:
-            pass
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-
-
 Sent = Callable[..., Awaitable[Exchange[str]]]
 
 
 @pytest.fixture
 def sent(key: str, quick: Policy) -> Sent:
-    """Make one request that is answered with these bytes; return the body or the failure."""
+    """Make a request that is answered with these bytes; return the body or the failure."""
 
-    async def send(
-        *parts: bytes, endless: bool = False, attempts: int = 1, key: str = key
-    ) -> Exchange[str]:
-        async with raw(*parts, endless=endless) as url:
+    async def send(*parts: bytes, attempts: int = 1) -> Exchange[str]:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"}]}")
+            writer.writelines(parts)
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
             policy = replace(quick, attempts=attempts)
             async with Connection(url, key, policy=policy) as connection:
                 return await connection.ask("/chat/completions", BODY, lambda text, _: text)
