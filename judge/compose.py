@@ -93,13 +93,13 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
         ConfigError: no key, or a malformed address.
         JudgeUnavailable: the server cannot be reached, or refuses the key or the model.
     """
-    from judge.backends.openai.model import ChatModel, sender, settle  # noqa: PLC0415
+    from judge.backends.openai.model import ChatModel, send_request, settle  # noqa: PLC0415
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
         connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
         settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
-        send = sender(connection, settled)
+        send = partial(send_request, connection, settled, None)
         model = ChatModel(connection.server, name, settled, None, send)
         options = tuple(Signature.parse(model.signature).whole)[1:]  # behind its name
         yield Served(model, settled.served, options, _room(settled))
@@ -228,7 +228,7 @@ async def _model_judges(
     stack: AsyncExitStack,
 ) -> Judges:
     from judge.backends.openai.chat import recall  # noqa: PLC0415
-    from judge.backends.openai.model import Budget, ChatModel, sender, settle  # noqa: PLC0415
+    from judge.backends.openai.model import Budget, ChatModel, send_request, settle  # noqa: PLC0415
     from judge.backends.openai.server import Server  # noqa: PLC0415
 
     guarded = connection is not None
@@ -241,7 +241,7 @@ async def _model_judges(
         settled = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         await warming
         budget = Budget(config) if config.limited else None
-        send = sender(connection, settled, budget)
+        send = partial(send_request, connection, settled, budget)
     else:
         settled = await recall(store, server.base_url, name, wanted) or wanted
     if send is None:
@@ -256,7 +256,7 @@ async def _model_judges(
         made.judge(CORRECTNESS_PROMPT) if config.correctness else None,
         made.judge(RELEVANCE_PROMPT, form=PARTS) if config.relevance else None,
         first if config.context else None,
-        (lambda: connection.trouble) if connection else str,
+        (lambda: connection.outage.state) if connection else str,
         partial(made._replace(store=None).judge, prompt),
     )
 

@@ -17,8 +17,10 @@ import numpy.typing as npt
 from judge.errors import ConfigError, install
 from judge.records import Relation, Unscored, UnscoredReason
 from judge.text.tokens import broken
+from judge.text.visible import short
 
 _Result = TypeVar("_Result")
+_MESSAGE_CHARACTERS: Final = 200
 _MODEL_FILES: Final = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _OFFLINE: Final[dict[str, bool]] = {"local_files_only": True, "trust_remote_code": False}
 
@@ -167,15 +169,13 @@ async def _load(
 
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, load)
-    except ImportError as error:
-        problem = f"needs more packages ({_first_line(error)}); {install('local')}"
+    except ImportError:
+        problem = f"needs more packages; {install('local')}"
     except ConfigError as error:
-        problem = _first_line(error)
+        problem = str(error)
     except Exception as error:  # noqa: BLE001  the libraries raise anything for a broken file
-        problem = (
-            f"cannot be loaded ({type(error).__name__}: {_first_line(error)}); "
-            "try it in sentence-transformers itself, or name another"
-        )
+        why = short(f"{type(error).__name__}: {error}", _MESSAGE_CHARACTERS)
+        problem = f"cannot be loaded ({why}); try it in sentence-transformers, or name another"
     raise ConfigError(f"{option}: {problem}")
 
 
@@ -184,14 +184,10 @@ async def _run(worker: Executor, work: Callable[[], _Result]) -> _Result | Unsco
     try:
         return await asyncio.get_running_loop().run_in_executor(worker, work)
     except Exception as error:  # noqa: BLE001  libraries and devices raise anything
-        detail = f"the model failed: {_first_line(error) or type(error).__name__}"
+        detail = short(f"the model failed: {type(error).__name__}: {error}", _MESSAGE_CHARACTERS)
         return Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
 
 
 def _plain(text: str) -> str:
     """Return the text without control tokens of a model and without lone surrogates."""
     return broken(text).encode(errors="replace").decode()
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")

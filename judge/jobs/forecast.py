@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Final, NamedTuple
 
 from judge.compose import compose
@@ -73,13 +74,13 @@ async def _count(
     on_bad: Callable[[Rejected], None] | None,
 ) -> tuple[Counter[str], int, int]:
     """Return counts of the requests, the claims, and the claims with a verdict."""
-    from judge.backends.openai.model import counting  # noqa: PLC0415  the SDK takes half a second
+    from judge.backends.openai.model import count_request  # noqa: PLC0415  imports the SDK
 
     counts, claims, kept = Counter[str](), 0, 0
     read = read_samples(path, on_bad=on_bad, mapping=config.map)
     samples = draw_samples(read, made_from, config.seed)
     async with (
-        compose(config, counting(counts)) as judges,
+        compose(config, partial(count_request, counts)) as judges,
         aclosing(Evaluator(config, judge=judges).evaluate(samples)) as results,
     ):
         async for result in results:

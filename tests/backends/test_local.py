@@ -101,7 +101,8 @@ async def test_texts_reach_a_model_without_its_control_tokens(worker: ThreadPool
 async def test_a_failure_in_mid_run_is_a_value(worker: ThreadPoolExecutor) -> None:
     scorer = scorer_of(Letters(RuntimeError("out of memory\nat all")), worker)
     assert await scorer.score([("y", "n")]) == Unscored(
-        reason=UnscoredReason.SERVER_ERROR, detail="the model failed: out of memory"
+        reason=UnscoredReason.SERVER_ERROR,
+        detail="the model failed: RuntimeError: out of memory at all",
     )
 
 

@@ -240,7 +240,7 @@ class Connection:
         self.server: Final = Server(base_url, api_key, headers)
         self._policy: Final = policy or Policy()
         self._pace: Final = pace or Pace(SOCKETS)
-        self._outage: Final = Outage(
+        self.outage: Final = Outage(
             self._policy.patience, self._policy.deadline, self._policy.first_patience
         )
         self._logged = False
@@ -289,7 +289,7 @@ class Connection:
 
         async def attempt() -> T | Failure:
             nonlocal failure, counted
-            if failure.again and clock() >= min(end, self._outage.end):
+            if failure.again and clock() >= min(end, self.outage.end):
                 return replace(failure, again=False)  # the wait took too long
             url = self.base_url + path
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
@@ -299,7 +299,7 @@ class Connection:
             return outcome
 
         def wait(state: RetryCallState) -> float:
-            return min(policy.wait(failure, state), max(0.0, self._outage.end - clock()))
+            return min(policy.wait(failure, state), max(0.0, self.outage.end - clock()))
 
         retrying = AsyncRetrying(
             retry=retry_if_result(lambda made: isinstance(made, Failure) and made.again),
@@ -310,7 +310,7 @@ class Connection:
         )
         outcome: T | Failure = await retrying(attempt)
         if isinstance(outcome, Failure):
-            step, why = outcome.step.format(option=option), self._outage.why
+            step, why = outcome.step.format(option=option), self.outage.why
             error = unavailable(
                 self.base_url, str(body["model"]), why or f"{outcome.detail}; {step}"
             )
@@ -324,17 +324,12 @@ class Connection:
         return Exchange(outcome, clock() - started, retries)
 
     def _log_once(self, failure: Failure, *, first: bool) -> None:
-        if not self._logged and (first or not self._outage.has_connected):
+        if not self._logged and (first or not self.outage.has_connected):
             self._logged = True
-            patience = self._outage.patience if failure.gone else 0
+            patience = self.outage.patience if failure.gone else 0
             long = f" for {patience:g} s (--patience)" if patience else ""
             text = "no answer yet from %s (%s); trying again%s"
             _LOG.info(text, self.base_url, failure.detail, long)
-
-    @property
-    def trouble(self) -> str:
-        """What is wrong with the server now; empty where it answers."""
-        return self._outage.state
 
     async def _attempt(
         self, url: str, content: bytes, read: Callable[[str], T], end: float
@@ -345,7 +340,7 @@ class Connection:
                 return Failure(UnscoredReason.RATE_LIMITED, late, again=False)
             outcome = await self._post(url, content, read, end)
         failure = outcome if isinstance(outcome, Failure) else None
-        self._outage.hear(failure)
+        self.outage.hear(failure)
         if failure:
             _LOG.debug("attempt failed: %s, status %d", failure.reason, failure.status)
         return outcome
@@ -354,7 +349,7 @@ class Connection:
         self, url: str, content: bytes, read: Callable[[str], T], end: float
     ) -> T | Failure:
         now = asyncio.get_running_loop().time()
-        end = min(end, now + self._policy.timeout, max(self._outage.end, now) + _LAST_SECONDS)
+        end = min(end, now + self._policy.timeout, max(self.outage.end, now) + _LAST_SECONDS)
         try:
             async with asyncio.timeout_at(end) as limit:
                 response = await self._client.post(url, cast_to=Response, content=content)

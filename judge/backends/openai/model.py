@@ -83,47 +83,43 @@ async def settle(
     return settled
 
 
-def sender(connection: Connection, settled: Capabilities, budget: "Budget | None" = None) -> Send:
-    """Return the function that posts requests to a server, until the budget is spent."""
+async def send_request(
+    connection: Connection,
+    settled: Capabilities,
+    budget: "Budget | None",
+    body: Mapping[str, JsonValue],
+    deadline: float | None,
+) -> Exchange[ChatReply]:
+    """Post a request to a server, unless the budget is spent. The first three make it a `Send`."""
+    tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
+    if budget and not budget.begin(tokens):
+        detail = f"the budget is spent ({budget.over})"
+        return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False))
+    try:
+        exchange = await connection.ask(
+            PATHS[settled.endpoint],
+            body,
+            read_completion,
+            deadline=deadline,
+            spent=lambda found: found.prompt_tokens + found.reply_tokens,
+        )
+        if isinstance(found := exchange.outcome, ChatReply):
+            prompt, reply = found.prompt_tokens, found.reply_tokens
+    finally:
+        if budget:
+            budget.end(tokens, prompt, reply)
+    return exchange
 
-    async def send(body: Mapping[str, JsonValue], deadline: float | None) -> Exchange[ChatReply]:
-        tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
-        if budget and not budget.begin(tokens):
-            detail = f"the budget is spent ({budget.over})"
-            return Exchange(Failure(UnscoredReason.BUDGET, detail, again=False))
-        try:
-            exchange = await connection.ask(
-                PATHS[settled.endpoint],
-                body,
-                read_completion,
-                deadline=deadline,
-                spent=lambda found: found.prompt_tokens + found.reply_tokens,
-            )
-            if isinstance(found := exchange.outcome, ChatReply):
-                prompt, reply = found.prompt_tokens, found.reply_tokens
-        finally:
-            if budget:
-                budget.end(tokens, prompt, reply)
-        return exchange
 
-    return send
-
-
-def counting(counts: Counter[str]) -> Send:
-    """Return a function that counts `calls`, `prompt_tokens` and `reply_tokens`, and sends nothing.
-
-    A reply counts as a fifth of its limit.
-    """
-
-    async def send(
-        body: Mapping[str, JsonValue],
-        deadline: float | None,  # noqa: ARG001  nothing is waited for
-    ) -> Exchange[ChatReply]:
-        reply_tokens = reply_limit(body) // 5
-        counts.update(calls=1, prompt_tokens=prompt_tokens(body), reply_tokens=reply_tokens)
-        return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
-
-    return send
+async def count_request(
+    counts: Counter[str],
+    body: Mapping[str, JsonValue],
+    deadline: float | None,  # noqa: ARG001  nothing is waited for
+) -> Exchange[ChatReply]:
+    """Count a request and its tokens, a reply as a fifth of its limit; send nothing."""
+    reply_tokens = reply_limit(body) // 5
+    counts.update(calls=1, prompt_tokens=prompt_tokens(body), reply_tokens=reply_tokens)
+    return Exchange(Failure(UnscoredReason.BUDGET, "nothing is sent", again=False))
 
 
 class Budget:

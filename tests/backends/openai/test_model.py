@@ -3,6 +3,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from pydantic import JsonValue
@@ -10,7 +11,7 @@ from pydantic import JsonValue
 from judge.backends.fake import FakeStore
 from judge.backends.openai.chat import Capabilities, recall, remember
 from judge.backends.openai.client import Connection, Policy
-from judge.backends.openai.model import ChatModel, sender, settle
+from judge.backends.openai.model import ChatModel, send_request, settle
 from judge.errors import JudgeUnavailable
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest
@@ -162,7 +163,7 @@ def run(
         policy = Policy(timeout=5.0, attempts=3, first_wait=0.004)
         async with Connection(url, KEY, policy=policy) as connection:
             capabilities = settled or Capabilities(served="m")
-            send = sender(connection, capabilities)
+            send = partial(send_request, connection, capabilities, None)
             model = ChatModel(connection.server, "m", capabilities, memory, send)
             return await use(model, connection)
 
