@@ -171,7 +171,7 @@ class Cutoffs(Record):
 
 
 class Rule(Record):
-    """What holds if all conditions do; a role that the rule does not name is unchanged."""
+    """A rule and its conditions. A role that it does not name keeps its measures."""
 
     when: dict[str, Condition]
     rule: str

@@ -118,7 +118,7 @@ def _points(report: RunComparison, reports: Sequence[str], score: str) -> list[P
 def _pairs(
     folders: tuple[Path, Path], last: Differences
 ) -> tuple[list[tuple[AnswerChange, str, tuple[SampleResult, SampleResult]]], bool]:
-    """Return change, question and both results of the listed answers; and if samples are gone."""
+    """Return change, question and results of each listed answer, and whether samples are gone."""
     qids = {change.qid for change in last.worst}
     if not qids:
         return [], False

@@ -55,7 +55,7 @@ class QueryRanks(Record):
 
 
 MissGuess = Literal["no_shared_words", "other_words"]
-"""What a missed chunk has in common with the question: no word, or too few words."""
+"""Whether a missed chunk shares no word with the question, or uses other words."""
 
 
 class ShownChunk(Record):
