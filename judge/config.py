@@ -90,7 +90,7 @@ _ADDRESSES: Final = {
 """For each setting that is an address: its kind, its pattern, an example, and where secrets go."""
 
 
-class _Fault(ValueError):
+class _SettingError(ValueError):
     """A fault whose message is complete. `names` are the settings that cause it."""
 
     def __init__(self, message: str, *names: str) -> None:
@@ -368,38 +368,40 @@ class Config(Record):
         try:
             return None if url is None else checked_url(url, name)
         except ConfigError as error:
-            raise _Fault(str(error), name) from None
+            raise _SettingError(str(error), name) from None
 
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
         has_model = self.model or self.nli_model or self.served_embedding
         if self.judge == "auto" and self.base_url is not None and not has_model:
-            raise _Fault(
+            raise _SettingError(
                 f"base_url {self.base_url!r} (--base-url or OPENAI_BASE_URL) names a server and "
                 "nothing names its model: add --model or JUDGE_MODEL, or say --judge similarity",
                 "base_url",
             )
         if self.judge == "llm" and self.model is None:
-            raise _Fault("judge 'llm' needs a model: name one with --model or JUDGE_MODEL", "judge")
+            raise _SettingError(
+                "judge 'llm' needs a model: name one with --model or JUDGE_MODEL", "judge"
+            )
         if self.judge == "nli" and self.nli_model is None:
-            raise _Fault("judge 'nli' needs a model: name one with --nli-model", "judge")
+            raise _SettingError("judge 'nli' needs a model: name one with --nli-model", "judge")
         if self.infers and self.embedding_model is not None:
             both = f"nli_model {self.nli_model!r} and embedding_model {self.embedding_model!r}"
             step = "cannot be combined: leave one out, or say --judge similarity"
-            raise _Fault(f"{both} {step}", "nli_model", "embedding_model")
+            raise _SettingError(f"{both} {step}", "nli_model", "embedding_model")
         if (self.input_price is None) != (self.output_price is None):
             message = "input_price and output_price: only one is set; set both, and 0 for no price"
-            raise _Fault(message, "input_price", "output_price")
+            raise _SettingError(message, "input_price", "output_price")
         if self.max_cost is not None and self.input_price is None:
             step = "set input_price and output_price, each for a million tokens"
-            raise _Fault(f"max_cost: the price of tokens is not known; {step}", "max_cost")
+            raise _SettingError(f"max_cost: the price of tokens is not known; {step}", "max_cost")
         if self.relevance and not self.asks_model:
             name, other = "relevance", "--no-relevance"
             if self.triad:
                 name, other = "triad", "--context in the place of --triad"
             needed = "only a language model can measure answer relevance"
             step = f"name one with --model or JUDGE_MODEL, or say {other}"
-            raise _Fault(f"{name}: {needed}: {step}", name)
+            raise _SettingError(f"{name}: {needed}: {step}", name)
         return self
 
     @model_validator(mode="wrap")
@@ -420,10 +422,10 @@ def _message(error: ValidationError, places: Mapping[str, str]) -> str:
     """Return one line about the first fault; `places` says where each setting was read from."""
     first = error.errors(include_url=False)[0]
     fault = first.get("ctx", {}).get("error")
-    names = fault.names if isinstance(fault, _Fault) else tuple(map(str, first["loc"][:1]))
+    names = fault.names if isinstance(fault, _SettingError) else tuple(map(str, first["loc"][:1]))
     found = {places[name] for name in names if name in places}
     place = found.pop() if len(found) == 1 else ""
-    if isinstance(fault, _Fault):
+    if isinstance(fault, _SettingError):
         return f"{place}{fault}"
     name = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":

@@ -28,7 +28,7 @@ _AHEAD: Final = 2
 _SIGNAL_SECONDS: Final = 0.2
 
 
-class _Ready(NamedTuple):
+class _OpenJudges(NamedTuple):
     loop: asyncio.AbstractEventLoop
     """The event loop of the connections."""
     judges: Judges
@@ -66,7 +66,7 @@ class Evaluator:
         self._fixed_judges: Judges | None = None
         self._signatures: dict[str, str] | None = None
         self._entered = False
-        self._open: tuple[_Ready, AsyncExitStack] | None = None
+        self._open: tuple[_OpenJudges, AsyncExitStack] | None = None
         if isinstance(judge, Judges):
             self._fixed_judges = judge
         elif judge is not None:
@@ -156,7 +156,7 @@ class Evaluator:
         self._open, self._entered = None, False
 
     @asynccontextmanager
-    async def _prepared(self) -> AsyncGenerator[_Ready]:
+    async def _prepared(self) -> AsyncGenerator[_OpenJudges]:
         loop, opened = asyncio.get_running_loop(), self._open
         if opened is not None and (not self._connects or opened[0].loop is loop):
             yield opened[0]
@@ -174,7 +174,7 @@ class Evaluator:
             if judges is None:
                 judges = await stack.enter_async_context(compose(self.config))
                 self._sign(judges)
-            yield _Ready(loop, judges, workers)
+            yield _OpenJudges(loop, judges, workers)
 
     async def evaluate(self, samples: object) -> AsyncGenerator[SampleResult]:
         """Yield results in the order of `samples`, which may be endless.
@@ -217,7 +217,7 @@ class Evaluator:
         async with self._prepared() as ready:
             return await self._scorer(ready, seconds)(sample)
 
-    def _scorer(self, ready: _Ready, seconds: float | None = None) -> _Score:
+    def _scorer(self, ready: _OpenJudges, seconds: float | None = None) -> _Score:
         loop, workers = asyncio.get_running_loop(), ready.workers
         if workers is not None and workers.loop is loop:
             return workers.score

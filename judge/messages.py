@@ -34,7 +34,7 @@ def language_of(text: str) -> Lang:
     return "zh" if CJK_CHAR.search(text) else "en"
 
 
-class _Sentence(Formatter):
+class _PluralFormatter(Formatter):
     """A formatter that replaces `{count:answer|answers}` by the word that fits the count."""
 
     def format_field(self, value: object, format_spec: str) -> str:
@@ -44,7 +44,7 @@ class _Sentence(Formatter):
         return str(super().format_field(value, format_spec))
 
 
-_SENTENCE: Final = _Sentence()
+_FORMATTER: Final = _PluralFormatter()
 
 
 def filled(text: str, /, **values: object) -> str:
@@ -53,7 +53,7 @@ def filled(text: str, /, **values: object) -> str:
     >>> [filled("{n} {n:answer|answers}", n=n) for n in (1, 3)]
     ['1 answer', '3 answers']
     """
-    return _SENTENCE.vformat(text, (), values)
+    return _FORMATTER.vformat(text, (), values)
 
 
 class Messages:

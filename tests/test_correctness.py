@@ -180,7 +180,7 @@ async def test_similarity_finds_another_figure_wrong() -> None:
     assert wrong == []
 
 
-class Saying:
+class PartsJudge:
     """Gives a verdict on the question with parts of these words, all answered."""
 
     signature = "s"
@@ -199,11 +199,11 @@ class Saying:
 async def test_parts_of_another_question_are_no_score() -> None:
     sample = Sample(qid="1", query="Who runs it?", answer="The cook runs it [1]. 每天营业[1]。")
     result = await evaluate_sample(sample, FakeJudge({}), Rules())
-    rows: list[tuple[Saying, float | None]] = [
-        (Saying("Who runs it"), 1.0),
-        (Saying("Who", "runs it?"), 1.0),
-        (Saying("Who", "owns it?"), None),
-        (Saying(), None),
+    rows: list[tuple[PartsJudge, float | None]] = [
+        (PartsJudge("Who runs it"), 1.0),
+        (PartsJudge("Who", "runs it?"), 1.0),
+        (PartsJudge("Who", "owns it?"), None),
+        (PartsJudge(), None),
     ]
     for judge, score in rows:
         found = (await relate(sample, result, judge, Rules())).answer_relevance

@@ -30,7 +30,7 @@ async def qids(evaluator: Evaluator, *names: str) -> list[str]:
     return [result.qid async for result in evaluator.evaluate(map(sample, names))]
 
 
-class Backwards(FakeJudge):
+class BackwardsJudge(FakeJudge):
     """Answers the last of eight first, and each other behind the next."""
 
     def __init__(self) -> None:
@@ -47,13 +47,13 @@ class Backwards(FakeJudge):
 
 async def test_results_come_in_input_order_however_the_judge_answers() -> None:
     samples = (sample(i).model_copy(update={"query": str(i)}) for i in range(8))
-    judge = Backwards()
+    judge = BackwardsJudge()
     evaluator = Evaluator(Config(concurrency=8), judge=judge)
     assert [r.qid async for r in evaluator.evaluate(samples)] == [str(i) for i in range(8)]
     assert [request.query for request in judge.requests] == [str(i) for i in reversed(range(8))]
 
 
-class Arriving(FakeJudge):
+class CountingJudge(FakeJudge):
     """Holds every request until it is let go, and counts those in flight."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ async def test_concurrency_is_bounded_and_input_is_read_as_needed() -> None:
             read = i
             yield sample(i)
 
-    judge, done = Arriving(), 0
+    judge, done = CountingJudge(), 0
     judge.go = judge.full  # none is answered before four are in
     async for _ in Evaluator(Config(concurrency=4, cache=False), judge=judge).evaluate(samples()):
         assert read - done <= 9  # twice the concurrency, and the one just read
@@ -120,7 +120,7 @@ async def test_few_results_wait_behind_a_hanging_answer() -> None:
 
 async def test_ten_callers_of_one_evaluator_share_its_concurrency() -> None:
     for correctness in (False, True):
-        judge = Arriving()
+        judge = CountingJudge()
         evaluator = Evaluator(Config(concurrency=4, correctness=correctness), judge=judge)
         golden = [sample(i).model_copy(update={"gold_answer": "It is 500."}) for i in range(3)]
 
@@ -151,7 +151,7 @@ async def test_an_error_of_the_source_comes_after_the_results_before_it() -> Non
 
 
 async def test_closing_early_cancels_what_is_in_flight() -> None:
-    judge = Arriving()
+    judge = CountingJudge()
     stream = Evaluator(Config(concurrency=4), judge=judge).evaluate(sample(i) for i in range(50))
     reading = asyncio.ensure_future(anext(stream))
     await judge.full.wait()

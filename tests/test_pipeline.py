@@ -107,7 +107,7 @@ def test_a_signature_names_the_unusual_rules_only() -> None:
     assert one != other
 
 
-class Careless(FakeJudge):
+class CarelessJudge(FakeJudge):
     """Answers for one sentence it was asked about, and for two that it was not; and flags one."""
 
     flag = Flag(name=FlagName.CONFLICTING_EVIDENCE, sentence=1)
@@ -119,11 +119,11 @@ class Careless(FakeJudge):
 
 async def test_a_missing_outcome_stays_in_the_denominator() -> None:
     answer = "## Leave\n\nLeave is paid. Leave is long. Leave is blue."
-    result = await scored(answer, Careless({}))
+    result = await scored(answer, CarelessJudge({}))
     assert (result.scores.claims, result.scores.judged, result.scores.unscored) == (3, 1, 2)
     assert result.scores.faithfulness_bounds == pytest.approx((1 / 3, 1))
     assert [type(s.outcome) for s in result.sentences] == [Excluded, Verdict, Unscored, Unscored]
-    assert Careless.flag in result.flags  # which only the judge could see
+    assert CarelessJudge.flag in result.flags  # which only the judge could see
 
 
 async def test_a_claim_that_is_too_long_is_not_judged() -> None:

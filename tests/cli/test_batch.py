@@ -25,7 +25,7 @@ SAMPLES = [
 ]
 
 
-class Faulty:
+class FaultyModel:
     """Gives the first reply for each sample another fault, and a right reply after it."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ def scored(*words: object, into: str) -> Ran:
 
 def test_batches_fill_the_cache_that_a_run_then_reads(place: Path) -> None:
     write(place / "samples.jsonl", SAMPLES)
-    with BatchProvider(Faulty()) as server:
+    with BatchProvider(FaultyModel()) as server:
         assert rounds(server) == 2, "the first, and one for what failed, was cut or was broken"
         assert server.calls == 0
         scored(*server.words, into="night.run")

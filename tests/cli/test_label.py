@@ -13,7 +13,7 @@ from tests.commands import judge
 from tests.review_runs import score
 
 
-class Opened(webbrowser.BaseBrowser):
+class FakeBrowser(webbrowser.BaseBrowser):
     """A browser that looks once, presses a key, and has the command end."""
 
     codes: ClassVar[list[int]] = []
@@ -33,9 +33,9 @@ class Opened(webbrowser.BaseBrowser):
 
 def test_it_opens_the_page_and_says_at_the_end_what_is_labelled(place: Path) -> None:
     run = score(place, [("supported", "unsupported")])
-    webbrowser.register("opened", None, Opened(), preferred=True)
+    webbrowser.register("opened", None, FakeBrowser(), preferred=True)
     ran = judge("label", run, "--reviewer", "Ann", "--lang", "zh")
-    assert Opened.codes == [200, 400, 403]
+    assert FakeBrowser.codes == [200, 400, 403]
     assert ran.code == 130
     (sheet,) = run.rglob("*.ann.csv")
     assert str(sheet) in ran.out.replace("\n", "")

@@ -33,7 +33,7 @@ def record(samples: int, rejected: int = 0) -> RunRecord:
     return RunRecord(signature="s", config={}, versions={}, input=source, started="now")
 
 
-class Shown:
+class ProgressConsole:
     """A progress on a console and a clock of the test's own."""
 
     def __init__(self, *, terminal: bool = False) -> None:
@@ -60,7 +60,7 @@ def spoken(text: str) -> list[list[str]]:
 
 
 def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
-    shown = Shown()
+    shown = ProgressConsole()
     with shown.progress as progress:
         shown.now = 90.0
         progress.on_tick()
@@ -82,7 +82,7 @@ def test_a_plain_line_every_ten_seconds_and_none_sooner() -> None:
 
 
 def test_a_run_taken_up_counts_what_this_session_asked() -> None:
-    shown = Shown()
+    shown = ProgressConsole()
     call = Call(model="m", prompt_tokens=1_000, reply_tokens=200, seconds=0.1)
     paid = result().model_copy(update={"calls": (call, call.model_copy(update={"cached": True}))})
     with shown.progress as progress:
@@ -101,7 +101,7 @@ def test_a_run_taken_up_counts_what_this_session_asked() -> None:
 
 
 def test_a_bar_on_a_terminal_that_leaves_nothing_behind() -> None:
-    shown = Shown(terminal=True)
+    shown = ProgressConsole(terminal=True)
     with shown.progress as progress:
         progress.on_start(record(4, 1), 1)
         shown.score(FULL, FULL, TIMEOUT, at=60)
