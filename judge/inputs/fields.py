@@ -51,7 +51,7 @@ _MOST_CELL: Final = 1_000_000
 """Characters of a text that is read as a Python literal."""
 _SHOULD_BE: Final = "Input should be "
 _TYPES: Final = {"string_type": "text", "tuple_type": "a list", "dict_type": "an object"}
-"""What is needed, by pydantic's type of an error."""
+"""The required type in plain words, by pydantic's name of the error."""
 
 Fields = dict[str, JsonValue]
 
@@ -343,12 +343,11 @@ def _table() -> dict[str, Any]:
 
 
 class RowReader:
-    """Reads rows as samples: by our own names, or by the shape of the first row without them.
+    """Reads rows as samples. Rows without our own names are read by the shape of the first of them.
 
     Args:
         needs: fields of `Sample` that must be present.
-        mapping: the path of a field, by field; `chunk_ids` is a field here, too. Fields that it
-            leaves out are read as they would be without it.
+        mapping: paths by field, `chunk_ids` included. It does not concern the other fields.
         report: called once with each way in which rows of another shape are read.
 
     Raises:
@@ -368,7 +367,7 @@ class RowReader:
         self._distinctive = self._needs - {"qid"}
         self._mapped = {name: [path] for name, path in (mapping or {}).items()}
         for path in (mapping or {}).values():
-            _steps(path)  # raises if it is none
+            _steps(path)  # raises ConfigError if a path is wrong
         self._report = report
         self._reported: set[str] = set()
         self._shape: Shape | None = None

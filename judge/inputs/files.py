@@ -99,8 +99,11 @@ def is_address(name: str | Path) -> bool:
 def input_files(name: InputName) -> list[InputFile]:
     """Return the files that a name means, in the order in which they are read.
 
-    A folder means the files below it whose names end as samples do, without hidden ones and those
-    that begin with `_`; a pattern the files that it matches. Raise InputError if there are none.
+    A folder means the files below it whose names end as samples do. Hidden files and those that
+    begin with `_` are left out. A pattern means the files that match it.
+
+    Raises:
+        InputError: there is no such file.
     """
     if isinstance(name, InputFile):
         return [name]

@@ -102,7 +102,7 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """Yield the results of a run in input order; an unfinished run has those so far.
 
-    Raise RunError if there are none, a line is damaged, or, at the end, lines were lost or added.
+    Raise RunError if there are none, or lines are damaged, lost or added.
     """
     folder = Path(folder)
     try:
@@ -282,8 +282,8 @@ class RunFolder:
     """A context manager that holds a run folder for this process.
 
     Each result is appended to `results.jsonl.part` as one line. When all are there, the file is
-    renamed, the totals are written, and last `run.json` with `finished`. On entering it raises
-    RunError if the folder is in use, not writable, or holds what must not be lost.
+    renamed, the totals are written, and last `run.json` with `finished`. Entering it raises
+    RunError if the folder is in use, cannot be written, or holds a run or files of the user.
 
     Args:
         path: the folder, which is made if it does not exist.

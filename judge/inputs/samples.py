@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from judge.errors import InputError
 from judge.inputs.fields import SCORE_NEEDS, Fields, RowReader
-from judge.inputs.files import InputName, hash_of, input_files, input_name, readable
+from judge.inputs.files import InputFile, InputName, hash_of, input_files, input_name, readable
 from judge.inputs.rows import FORMS, batch_rows, json_object, json_text, read_rows, table_fields
 from judge.records import Sample
 from judge.records.run import RunInput
@@ -97,7 +97,7 @@ def read_samples(
             if check is not None:
                 check(sample)
             if not is_part:
-                seen.add(sample.qid, row.line, *([file] if many else []))
+                seen.add(sample.qid, row.line, file if many else None)
         except InputError as problem:
             error = problem.at(str(file), row.line)
             if on_bad is None:
@@ -188,16 +188,15 @@ class _SeenIds:
     """The places of the qids so far, by digests of 128 bits; a million of them take 130 MB."""
 
     def __init__(self) -> None:
-        self._places: dict[int, tuple[object, ...]] = {}
+        self._places: dict[int, int | tuple[int, InputFile]] = {}
 
-    def add(self, qid: str, *place: object) -> None:
-        """Add a qid with its place, such as a line and a file; raise InputError if it is there."""
+    def add(self, qid: str, line: int, file: InputFile | None = None) -> None:
+        """Add a qid with its line, and the file of several; raise InputError if it is there."""
         digest = int.from_bytes(blake2b(qid.encode(), digest_size=16).digest())
-        if earlier := self._places.get(digest):
-            line, *file = earlier
-            where = f"{line} of {file[0]}" if file else line
+        if place := self._places.get(digest):
+            where = place if isinstance(place, int) else " of ".join(map(str, place))
             raise InputError(f"{qid!r} is already in row {where}; make it unique", field="qid")
-        self._places[digest] = place
+        self._places[digest] = (line, file) if file else line
 
 
 # Rows and objects in memory
@@ -236,7 +235,7 @@ class _MemoryReader:
         self._number = 0
 
     def sample(self, row: object) -> Sample:
-        """Return the sample in a row; raise InputError if it is none, or its qid is not unique."""
+        """Return the sample in a row. Raise InputError if the row is no sample, or repeats a qid."""
         self._number += 1
         if isinstance(row, Sample):
             return row

@@ -78,5 +78,4 @@ class RunRecord(Document):
     resumed: int = 0
     """The number of answers that this session found already scored."""
     earlier: Spent | None = None
-    """What the calls for those answers took, which earlier sessions paid; null where this session
-    scored all. Calls that were on their way when a session ended are not known."""
+    """What earlier sessions spent on those answers; null where this session scored all."""

@@ -97,7 +97,7 @@ class FlagName(StrEnum):
     UNMATCHED_MARKER = "unmatched_marker"
     """A bracket looks like a citation, and matches no chunk id; from the 21st on, their count."""
     CITATIONS_CUT = "citations_cut"
-    """Of the answer, only the first 100,000 brackets or 50,000 citations were read."""
+    """Only the first 100,000 brackets or 50,000 citations of the answer were read."""
     INJECTION_SUSPECTED = "injection_suspected"
     """Question, answer or chunks read like orders to a judge, or hold a model's control tokens."""
 
