@@ -27,8 +27,7 @@ PIPED: Final = "-"
 STDIN: Final = "standard input"
 """What messages call it."""
 MAX_LINE: Final = 64_000_000
-"""The most bytes of a line, and characters of a CSV record; more are not held in memory."""
-TOO_LONG: Final = f"longer than {MAX_LINE // 1_000_000} MB"
+"""The most bytes of a line, and characters of a CSV cell; more are not held in memory."""
 PEEK: Final = 4096
 """Bytes that tell the format of a file."""
 _TEXT_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -264,7 +263,8 @@ def byte_lines(stream: IO[bytes]) -> Iterator[bytes]:
     while data := stream.readline(MAX_LINE + 1):
         number += 1
         if len(data) > MAX_LINE:
-            raise InputError(f"{TOO_LONG}; mend it, or shorten its texts", line=number)
+            what = f"longer than {MAX_LINE // 1_000_000} MB; mend it, or shorten its texts"
+            raise InputError(what, line=number)
         yield data.removeprefix(BOM_UTF8) if number == 1 else data
 
 

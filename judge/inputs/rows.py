@@ -5,6 +5,7 @@ import json
 import re
 import warnings
 import zipfile
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -129,7 +130,7 @@ def _json_lines(stream: BufferedReader) -> Iterator[InputRow]:
 
 def _document_rows(stream: BufferedReader) -> Iterator[InputRow]:
     """Yield a row for each object of a JSON array, or one row for an object."""
-    data = stream.read(_MAX_DOCUMENT + 1)
+    data = stream.read(_MAX_DOCUMENT + 1).removeprefix(BOM_UTF8)
     if len(data) > _MAX_DOCUMENT:
         what = f"is one JSON document of over {_MAX_DOCUMENT // 1_000_000} MB, which is held whole"
         raise InputError(f"{what}; make it lines, as jq -c '.[]' does")
@@ -248,7 +249,7 @@ def _rows_under_header(records: Iterable[NumberedCells]) -> Iterator[InputRow]:
     """Yield a row for each record under the header; an empty cell is an absent field."""
     header: list[str] = []
     for line, cells in records:
-        if header and any(cells):
+        if any(header) and any(cells):
             pairs = zip(header, cells, strict=False)
             text = json_text({name: cell for name, cell in pairs if cell})
             yield InputRow(line, text, partial(_cell_fields, header, cells))

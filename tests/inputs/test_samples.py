@@ -74,7 +74,7 @@ def test_bad_lines_can_be_set_aside(name: str, qids: list[str], line: int) -> No
 FORMATS = {
     "a.jsonl": '\ufeff{"qid": "q", "answer": "答", "chunks": ["c"]}',
     "a.ndjson": '{"qid": "q", "answer": "答", "chunks": ["c"]}\r\n',
-    "a.json": '[\n{"qid": "q", "answer": "答", "chunks": ["c"]}]',
+    "a.json": '\ufeff[\n{"qid": "q", "answer": "答", "chunks": ["c"]}]',
     "a.csv": "\ufeffqid,answer,chunk_1\nq,答,c\n",
     "a.TSV": "qid\tanswer\tchunk_1\r\nq\t答\tc\r\n",
     "jsonl": '\n{"qid": "q", "answer": "答", "chunks": ["c"]}',
