@@ -151,7 +151,8 @@ class Outage:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._patience = patience
-        self._first_patience = min(patience, first_patience)
+        self.patience = min(patience, first_patience)
+        """The most seconds of the present outage; 0 for no limit."""
         self._deadline = deadline
         self._clock = clock
         self._since = self._last = math.inf
@@ -159,11 +160,6 @@ class Outage:
         self._refusals = deque[float]()
         self.has_connected = False
         """Whether the server has ever accepted a connection."""
-
-    @property
-    def patience(self) -> float:
-        """The most seconds of the present outage; 0 for no limit."""
-        return self._patience if self.has_connected else self._first_patience
 
     @property
     def end(self) -> float:
@@ -178,7 +174,8 @@ class Outage:
 
     def hear(self, failure: Failure | None) -> None:
         """Record an answer (None) or a failure; one without a response may be no outage."""
-        self.has_connected = self.has_connected or failure is None or not failure.unsent
+        if failure is None or not failure.unsent:
+            self.has_connected, self.patience = True, self._patience
         limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
         if failure is not None and (limited or failure.gone):
             now = self._clock()
@@ -244,8 +241,6 @@ class Connection:
             self._policy.patience, self._policy.deadline, self._policy.first_patience
         )
         self._logged = False
-        self.host: Final = self.server.host
-        self.base_url: Final = self.server.base_url
         self._client: AsyncOpenAI
 
     async def __aenter__(self) -> Self:
@@ -291,7 +286,7 @@ class Connection:
             nonlocal failure, counted
             if failure.again and clock() >= min(end, self.outage.end):
                 return replace(failure, again=False)  # the wait took too long
-            url = self.base_url + path
+            url = self.server.base_url + path
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):
                 failure = outcome
@@ -312,7 +307,7 @@ class Connection:
         if isinstance(outcome, Failure):
             step, why = outcome.step.format(option=option), self.outage.why
             error = unavailable(
-                self.base_url, str(body["model"]), why or f"{outcome.detail}; {step}"
+                self.server.base_url, str(body["model"]), why or f"{outcome.detail}; {step}"
             )
             if step:
                 raise error
@@ -329,7 +324,7 @@ class Connection:
             patience = self.outage.patience if failure.gone else 0
             long = f" for {patience:g} s (--patience)" if patience else ""
             text = "no answer yet from %s (%s); trying again%s"
-            _LOG.info(text, self.base_url, failure.detail, long)
+            _LOG.info(text, self.server.base_url, failure.detail, long)
 
     async def _attempt(
         self, url: str, content: bytes, read: Callable[[str], T], end: float

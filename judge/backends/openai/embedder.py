@@ -23,14 +23,14 @@ class OpenAIEmbedder:
     def __init__(self, connection: Connection, model: str) -> None:
         self._connection = connection
         self._model = model
-        self.signature: Final = f"embedding:{model}@{connection.host}"
+        self.signature: Final = f"embedding:{model}@{connection.server.host}"
         """The name of the embedding."""
 
     async def check(self) -> None:
         """Embed one word, and raise `JudgeUnavailable` if that fails."""
         outcome = await self._ask(["word"], first=True)
         if isinstance(outcome, Failure):
-            raise hopeless(outcome, self._connection.base_url, self._model, _OPTION)
+            raise hopeless(outcome, self._connection.server.base_url, self._model, _OPTION)
 
     async def embed(
         self, texts: Sequence[str], deadline: float | None = None

@@ -1,4 +1,4 @@
-"""Translate error responses and exceptions of the SDK into failures, by one table."""
+"""Translate error responses and exceptions of the SDK into failures."""
 
 import json
 import math
@@ -21,8 +21,6 @@ Hide = Callable[[str], str]
 
 OWN_FAULT: Final = 500
 """The lowest status of an internal error of the server."""
-REFUSES_FIELD: Final = frozenset({400, 422})
-"""The statuses with which a server refuses a field of a request."""
 _MESSAGE_CHARACTERS: Final = 2_000
 _DETAIL_CHARACTERS: Final = 200
 _FIELD_CHARACTERS: Final = 400
@@ -112,7 +110,7 @@ def _classify(
     status: int, codes: AbstractSet[str], message: str
 ) -> tuple[UnscoredReason, bool, str]:
     """Return the reason of a failure, whether another attempt may succeed, and the user's step."""
-    reason, again, step = UnscoredReason.SERVER_ERROR, False, _STEPS.get(status, "")
+    reason, again, step = UnscoredReason.SERVER_ERROR, False, ""
     match status:
         case _ if codes & _QUOTA:
             reason, step = UnscoredReason.RATE_LIMITED, f"the quota is used up: {_ADD_CREDIT}"
@@ -131,6 +129,7 @@ def _classify(
         case _:
             # After an informational status, or a body without a reply, the next may be an answer.
             again = status not in range(300, OWN_FAULT) or status == HTTPStatus.CONFLICT
+            step = _STEPS.get(status, "")
     return reason, again, step
 
 

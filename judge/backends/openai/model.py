@@ -19,14 +19,13 @@ from judge.backends.openai.chat import (
     reply_limit,
 )
 from judge.backends.openai.client import Connection, Exchange, hopeless, unavailable
-from judge.backends.openai.failures import REFUSES_FIELD, Failure
+from judge.backends.openai.failures import Failure
 from judge.backends.openai.server import Server
 from judge.config import Config
 from judge.protocols import Store
 from judge.records import ChatFailure, ChatReply, ChatRequest, UnscoredReason
 
-_REFUSES_OPTION: Final = frozenset({*REFUSES_FIELD, 500})
-"""With these statuses the first request's options are refused; some answer a schema with 500."""
+_REFUSES_FIELD: Final = frozenset({400, 422})
 _SAYS_NO: Final = frozenset(range(400, 500)) - {408, 409, 429}
 _PROBE_TOKENS: Final = 256
 """Enough to see that the options are taken; few enough for a model that never ends by itself."""
@@ -55,7 +54,7 @@ async def settle(
     Probing begins with the `wanted` options and leaves out each one that the server refuses. It
     raises JudgeUnavailable if the server cannot be reached, or refuses what no option explains.
     """
-    known = await recall(memory, connection.base_url, model, wanted)
+    known = await recall(memory, connection.server.base_url, model, wanted)
     if known is not None:
         return known
     request = ChatRequest(
@@ -74,12 +73,12 @@ async def settle(
             break
         if _CUT_OFF.search(outcome.message):
             break  # a reasoning model ran out of tokens: it took the options, then
-        field = outcome.field(body) if outcome.status in _REFUSES_OPTION else None
+        field = outcome.field(body) if outcome.status in {*_REFUSES_FIELD, 500} else None
         less = settled.without(field) if field else None
         if less is None:
-            raise hopeless(outcome, connection.base_url, model, option + more)
+            raise hopeless(outcome, connection.server.base_url, model, option + more)
         settled = less
-    await remember(memory, connection.base_url, model, settled)
+    await remember(memory, connection.server.base_url, model, settled)
     return settled
 
 
@@ -206,7 +205,7 @@ class ChatModel:
 
     async def _reason(self, failure: Failure, body: Mapping[str, JsonValue]) -> UnscoredReason:
         """Return the reason of a failure; raise JudgeUnavailable if an option is refused."""
-        field = failure.field(body) if failure.status in REFUSES_FIELD else None
+        field = failure.field(body) if failure.status in _REFUSES_FIELD else None
         # A request too long or filtered may name a field as well, and refuses none.
         if failure.reason is not UnscoredReason.SERVER_ERROR or field is None:
             return failure.reason

@@ -153,11 +153,11 @@ NO_PLACES = ["http://a\u200bb/v1", "http://256.256.256.256/v1", "http://h/" + "a
 
 
 def test_the_host_and_the_base_url() -> None:
-    servers = [Connection(url, "") for url in PLACES]
+    servers = [Server(url) for url in PLACES]
     assert [(server.host, server.base_url) for server in servers] == list(PLACES.values())
     for url in NO_PLACES:
         with pytest.raises(ConfigError) as caught:
-            Connection(url, "")
+            Server(url)
         message = str(caught.value)
         assert message.startswith(f"setting base_url = {url[:9]!r}"[:-1])
         assert "try http://localhost:8000/v1" in message

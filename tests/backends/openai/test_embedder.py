@@ -25,7 +25,7 @@ def embed(key: str, quick: Policy) -> Embed:
         async def main() -> list[Rows | Unscored]:
             async with Connection(url, key, policy=quick) as connection:
                 embedder: Embedder = OpenAIEmbedder(connection, "e")
-                assert embedder.signature == f"embedding:e@{connection.host}"
+                assert embedder.signature == f"embedding:e@{connection.server.host}"
                 return [await embedder.embed(texts) for texts in lists]
 
         return asyncio.run(main())

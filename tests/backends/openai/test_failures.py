@@ -24,6 +24,8 @@ STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
     (503, {"message": "busy"}, "server_error", True),
     (529, {"message": "overloaded"}, "server_error", True),
     (400, {"message": "x", "code": "content_filter"}, "content_filter", False),
+    (403, {"message": "x", "code": "content_filter"}, "content_filter", False),
+    (404, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
     (500, {"message": "failed to parse grammar"}, "server_error", False),
     (400, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
     (400, {"message": "x", "type": "exceed_context_size_error"}, "truncated", False),
