@@ -148,13 +148,13 @@ class Outage:
         patience: float,
         deadline: float = math.inf,
         first_patience: float = math.inf,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._patience = patience
         self.patience = min(patience, first_patience)
         """The most seconds of the present outage; 0 for no limit."""
         self._deadline = deadline
-        self._clock = clock
+        self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._since = self._last = math.inf
         self._failure: Failure | None = None
         self._refusals = deque[float]()
