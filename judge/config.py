@@ -143,8 +143,7 @@ class Config(Record):
     model: _Name | None = None
     """The language model that judges, by the name its server knows."""
     base_url: _Name | None = None
-    """The address of an OpenAI-compatible server, also read from OPENAI_BASE_URL; by default
-    OpenAI's own."""
+    """The address of an OpenAI-compatible server, also from OPENAI_BASE_URL; by default OpenAI's."""
     endpoint: Endpoint = "chat"
     """The endpoint for requests: chat (/chat/completions), or responses of OpenAI (/responses)."""
     embedding_model: _Name | None = None
@@ -207,9 +206,9 @@ class Config(Record):
     output_price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The price of a million reply tokens, in the same currency."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """The budget of the run in tokens; other sentences are unscored, and the exit code is 4."""
+    """The budget of the run in tokens; beyond it sentences are unscored, and the exit code is 4."""
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """The budget of the run in money, by the two prices; otherwise as max_tokens."""
+    """The budget of the run in money, by the two prices; beyond it the same as with max_tokens."""
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     """The share of claims without a verdict above which a run is untrusted: exit code 3."""
     map: _Paths | None = None
@@ -224,7 +223,7 @@ class Config(Record):
     relevance: bool = False
     """Also ask the language model whether each answer answers its query, with one more call."""
     context: bool = False
-    """Also judge each gold_answer by the chunks, with one more call: context recall, precision."""
+    """Also judge gold_answer by the chunks, with one more call: context recall and precision."""
     triad: bool = False
     """Measure faithfulness, answer relevance and context: relevance and context together."""
     faithful_from: float = Field(default=0.8, ge=0, le=1)
@@ -233,8 +232,8 @@ class Config(Record):
     """The lowest recall of the reference of a correct answer, in the table of cells; without gold
     evidence, also the lowest context recall of evidence that was retrieved."""
     gold_match: Literal["exact", "prefix"] = "exact"
-    """What gold names: chunks with exact; with prefix documents, whose id the id of a chunk begins
-    with, followed by a separator."""
+    """What gold names: chunks with exact, documents with prefix. The id of a chunk then begins with
+    that of its document and a separator."""
     prose_citations: bool = False
     """Also read "passage 2" and "文档2" as citations."""
     citation_pattern: str | None = None
