@@ -143,7 +143,7 @@ class Config(Record):
     model: _Name | None = None
     """The language model that judges, by the name its server knows."""
     base_url: _Name | None = None
-    """The address of an OpenAI-compatible server, also from OPENAI_BASE_URL; by default OpenAI's."""
+    """The address of an OpenAI-compatible server, also from OPENAI_BASE_URL; else OpenAI's."""
     endpoint: Endpoint = "chat"
     """The endpoint for requests: chat (/chat/completions), or responses of OpenAI (/responses)."""
     embedding_model: _Name | None = None
