@@ -3,13 +3,14 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.pieces import cached_by_text
 from judge.text.words import blank_markup
 
 EDITION: Final = "13"
@@ -19,8 +20,6 @@ _MOST_VALUES: Final = 200
 _ROUNDING_ERROR: Final = 1e-9
 _COUNTS: Final = range(13)
 """Such a number without a unit may be the answer's own count of the items in a passage."""
-_LONGEST_CACHED: Final = 4_096
-"""The most characters of a text whose values are cached, because other answers may share it."""
 
 
 class Mismatch(NamedTuple):
@@ -248,12 +247,7 @@ _JOINED: Final = re.compile(
 )
 
 
-_read_cached: Final = lru_cache(maxsize=1 << 10)(values)
-
-
-def read_values(text: str) -> list[Value]:
-    """Return the values of a text; those of recent short texts are cached."""
-    return _read_cached(text) if len(text) <= _LONGEST_CACHED else values(text)
+read_values: Final = cached_by_text(values)
 
 
 class ValueIndex:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from judge.checks.values import HAN_NUMERALS, SPELLED
 from judge.text.fold import CJK_CHAR
 from judge.text.patterns import lazy_pattern
-from judge.text.pieces import LONGEST, segments
+from judge.text.pieces import LONGEST, cached_by_text, segments
 from judge.text.words import CONTENT, WORD, grammar, stem, stems, weight
 
 NEAR: Final = 0.8
@@ -23,8 +23,6 @@ _SHARED: Final = 0.5
 """The least share of stems in common (Dice) of sentences that are compared word by word."""
 _COMPARED: Final = 3
 """The number of most similar sentences that are compared with a claim word by word."""
-_LONGEST_CACHED: Final = 4_096
-"""The most characters of a text whose sentences are cached, because other answers may share it."""
 _TOKEN: Final = lazy_pattern(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
 _VALUE_WEIGHT: Final = 0.5
 """The weight of a number, month or weekday."""
@@ -114,8 +112,7 @@ class Copies:
     """The sentences of some texts, found by the words they have in common with a claim."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        cut = [_cut_cached(text) if len(text) <= _LONGEST_CACHED else _cut(text) for text in texts]
-        self._sentences = list(chain.from_iterable(cut))
+        self._sentences = list(chain.from_iterable(map(_cut, texts)))
         self._by_stem: defaultdict[str, list[int]] = defaultdict(list)
         for at, (_, own) in enumerate(self._sentences):
             for each in own:
@@ -136,13 +133,11 @@ class Copies:
         return sorted((copy for copy in found if copy.share >= NEAR), key=lambda copy: -copy.share)
 
 
+@cached_by_text
 def _cut(text: str) -> list[tuple[str, frozenset[str]]]:
     """Return the sentences of a text and their stems."""
     sentences = [text[start:end] for start, end in segments(text)]
     return [(sentence, frozenset(stems(sentence))) for sentence in sentences]
-
-
-_cut_cached: Final = lru_cache(maxsize=1 << 10)(_cut)
 
 
 def compare(own: Sentence, other: Sentence) -> Copy:

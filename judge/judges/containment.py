@@ -27,18 +27,13 @@ _NAME: Final = re.compile(r"[A-Z][a-z]{2,}")
 # "No dogs are allowed" has a subject there, and no answer.
 _ALONE: Final = r"""(?= \s* (?: [^\w\s] | $ )
     | \s+ (?: it | they | you | he | she | we | i | there | this | that ) \b )"""
-_YES: Final = re.compile(
+_ASSENT: Final = re.compile(
     rf"""
-      \W* (?: (?: yes | yeah | yep ) \b | (?: correct | true ) {_ALONE}
-    | (?: 是 | 对 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) 的? (?= \W | $ ) )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_NO: Final = re.compile(
-    rf"""
-      \W* (?: (?: no | nope | incorrect | false ) {_ALONE}
-    | (?: 否 | 不 | 不是 | 不对 | 不正确 | 错 | 错误 | 不可以 | 不能 | 不会 | 没有 | 没 | 不需要
-        | 不允许 ) 的? (?= \W | $ ) )
+      \W* (?: (?P<yes> (?: yes | yeah | yep ) \b | (?: correct | true ) {_ALONE}
+        | (?: 是 | 对 | 正确 | 没错 | 可以 | 能 | 会 | 有 | 需要 | 允许 ) 的? (?= \W | $ ) )
+      | (?: no | nope | incorrect | false ) {_ALONE}
+      | (?: 否 | 不 (?: 是 | 对 | 正确 | 可以 | 能 | 会 | 需要 | 允许 )? | 错误? | 没有? ) 的?
+        (?= \W | $ ) )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -51,10 +46,9 @@ class _Text:
         self.text = text
         self.name = name
         self.folded = fold(text)
-        yes = _YES.match(text)
-        self.assent = yes or _NO.match(text)
+        self.assent = _ASSENT.match(text)
         """The yes or no at the beginning, if any."""
-        self.agrees = yes is not None
+        self.agrees = bool(self.assent and self.assent["yes"])
         self.assents_only = bool(self.assent and not re.search(r"\w", text[self.assent.end() :]))
 
     @cached_property

@@ -1,14 +1,17 @@
 """Texts cut at sentences: into segments, and into overlapping pieces that fit a model."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from judge.text.fold import estimate_tokens
 from judge.text.patterns import lazy_pattern
 
 _OVERLAP: Final = 10
+_LONGEST_CACHED: Final = 4_096
+_T = TypeVar("_T")
 
 LONGEST: Final = 400
 """Characters; a sentence beyond that is cut, at a space or comma where there is one."""
@@ -26,6 +29,12 @@ _END: Final = lazy_pattern(
     re.VERBOSE,
 )
 _SOFT: Final = (" ", "，", "、", ",")
+
+
+def cached_by_text(read: Callable[[str], _T]) -> Callable[[str], _T]:
+    """Cache what a function returns for recent short texts, because answers share chunks."""
+    cached = lru_cache(maxsize=1 << 10)(read)
+    return lambda text: cached(text) if len(text) <= _LONGEST_CACHED else read(text)
 
 
 def segments(text: str) -> list[tuple[int, int]]:

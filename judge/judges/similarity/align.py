@@ -16,7 +16,7 @@ import numpy as np
 from judge.checks.values import HAN_NUMERALS, SPELLED, number
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.text.fold import CJK
-from judge.text.pieces import segments
+from judge.text.pieces import cached_by_text, segments
 from judge.text.senses import Sense, senses
 from judge.text.words import CONTENT, LATIN, LIGHT, WORD, Words, grammar, stem, weight
 
@@ -191,8 +191,6 @@ _PAIR_WORTH: Final = 0.5
 _STEEP: Final = 4
 _COST_OF_LENGTH: Final = 0.02
 """A longer window never holds less, so each further segment costs this share of the words."""
-_LONGEST_CACHED: Final = 4_096
-"""Characters of a chunk up to which what was read of it is cached for other answers."""
 
 
 class _ChunkTerms(NamedTuple):
@@ -208,6 +206,7 @@ class _ChunkTerms(NamedTuple):
     """The senses of words, each with the segment of its first word."""
 
 
+@cached_by_text
 def _read_chunk(text: str) -> _ChunkTerms:
     # A blank chunk has one empty segment, so that each chunk has one.
     edges = np.asarray(segments(text) or [(0, 0)], np.int64)
@@ -226,17 +225,11 @@ def _read_chunk(text: str) -> _ChunkTerms:
     )
 
 
-_read_cached: Final = lru_cache(maxsize=1 << 10)(_read_chunk)
-
-
 class Passages:
     """The segments of the chunks, end to end. Window 3s + n - 1 is the n segments from s."""
 
     def __init__(self, chunks: Sequence[str]) -> None:
-        self.chunks = [
-            _read_cached(text) if len(text) <= _LONGEST_CACHED else _read_chunk(text)
-            for text in chunks
-        ]
+        self.chunks = list(map(_read_chunk, chunks))
         many = [len(chunk.edges) for chunk in self.chunks]
         self.size = sum(many)
         self.first = np.cumsum([0, *many[:-1]])
