@@ -1,7 +1,6 @@
 """Cuts a text at its layout into blocks, which no sentence crosses.
 
-Code fences, tables, headings and list items are always separate blocks. Other line breaks cut
-too, unless the next line clearly continues a sentence.
+A line break cuts unless the next line clearly continues a sentence.
 """
 
 import re

@@ -46,8 +46,7 @@ from judge.text.visible import clip, flat
 Targets = tuple[tuple[str, str | None], ...]
 """The names in a marker, each with its chunk id; None where it dangles."""
 
-_MOST_UNMATCHED: Final = 20
-"""The most flags of one answer that each show an unmatched marker."""
+_MOST_UNMATCHED_SHOWN: Final = 20
 _CLOSED = re.compile(r"\s*+(?:[.,;:!?。，；：！？、]|$)")
 
 
@@ -100,7 +99,7 @@ def find(sample: Sample, sentences: Sequence[Sentence], rules: Rules) -> Found:
     found = tuple(islice(citations, MOST_MARKERS))
     others = _clear_of(spans, _without(code, unmatched))
     markers = list(dict.fromkeys(text[span.start : span.end] for span in others))
-    details = markers[:_MOST_UNMATCHED]
+    details = markers[:_MOST_UNMATCHED_SHOWN]
     if len(markers) > len(details):
         details.append(f"and {len(markers) - len(details):,} more")
     flags = [Flag(name=FlagName.UNMATCHED_MARKER, detail=detail) for detail in details]

@@ -1,7 +1,6 @@
 """Finds citation markers in a text: brackets and phrases that may cite, and their numbers.
 
-Nothing here knows the chunks. All functions take time linear in the text, because no pattern scans
-past the next delimiter of its kind.
+All functions take time linear in the text: no pattern scans past the next delimiter of its kind.
 """
 
 import re
@@ -145,10 +144,9 @@ def has_unread_brackets(text: str) -> bool:
 
 
 def find_markers(text: str, limit: int = MOST_CHARACTERS_IN_BRACKETS) -> Iterator[Marker]:
-    """Yield every pair of brackets that may cite, by start: an outer pair before an inner.
+    """Yield every pair of brackets of at most `limit` characters outside code and addresses.
 
-    Brackets in code, formulas and web addresses are left out, and those with more than `limit`
-    characters.
+    An outer pair comes before an inner one.
     """
     pairs = _pairs(text)
     ends = {pair.start: pair.end for pair in pairs if pair.family == "("}

@@ -105,7 +105,7 @@ class Copy(NamedTuple):
     pairs: list[tuple[Token, Token]]
     """The aligned tokens of the claim and of the sentence."""
     share: float
-    """The share of words in common, by weight, 0 to 1."""
+    """The share of words in common, by weight."""
 
 
 class Copies:
@@ -206,12 +206,12 @@ def contrast(own: Sentence, copy: Copy) -> Contrast | None:
     if denials % 2 and not against and any(token.poles for token in alone):
         return None  # `has ended` may stand for `no longer is`.
     if rules in _EXCLUSIVE_RULES and denials % 2 == 0:
-        return _worded(own, other, pairs, _RULES)
+        return _worded(own, copy, _RULES)
     if denials % 2 and not (None in rules and "need-not" in rules):
         if against:
             one, two = against[0]
             return Contrast(own.phrase(one, _DENYING), other.phrase(two, _DENYING))
-        return _worded(own, other, pairs, _DENYING | _RULES)
+        return _worded(own, copy, _DENYING | _RULES)
     if not denials:
         if every := _only(own, other):
             return every
@@ -246,15 +246,13 @@ def _rule(tokens: Iterable[Token]) -> str | None:
     return "must-not" if names[:1] == ["forbid"] else next(iter(names), None)
 
 
-def _worded(
-    own: Sentence, other: Sentence, pairs: Sequence[tuple[Token, Token]], names: frozenset[str]
-) -> Contrast:
+def _worded(own: Sentence, copy: Copy, names: frozenset[str]) -> Contrast:
     """Return the first common words whose marks of the classes `names` differ."""
-    for one, two in pairs:
+    for one, two in copy.pairs:
         mine, theirs = ([m.name for m in each.marks if m.name in names] for each in (one, two))
         if mine != theirs:
-            return Contrast(own.phrase(one, names), other.phrase(two, names))
-    return Contrast(own.text.strip(), other.text.strip())
+            return Contrast(own.phrase(one, names), copy.sentence.phrase(two, names))
+    return Contrast(own.text.strip(), copy.sentence.text.strip())
 
 
 @lru_cache(maxsize=1 << 12)

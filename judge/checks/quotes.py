@@ -31,8 +31,8 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
-_MAX_PLACES: Final = 1000
-"""A quote is looked for at this many places at most, so that the time stays linear."""
+_MOST_PLACES: Final = 1000
+"""The most places where a quote is looked for, so that the time stays linear."""
 _STOPS: Final = ".。!?;,、\"'"
 """Marks that a judge may add or omit at the end of a whole chunk."""
 
@@ -152,7 +152,7 @@ class _Text:
 
 def _find_whole(part: str, text: str, low: int) -> int:
     """Return the first offset, `low` or more, of a part that cuts no atom at its ends; or -1."""
-    for _ in range(_MAX_PLACES):
+    for _ in range(_MOST_PLACES):
         at = text.find(part, low)
         if at < 0 or (_is_edge(text, at) and _is_edge(text, at + len(part))):
             return at

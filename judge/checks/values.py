@@ -64,7 +64,7 @@ class Unit(NamedTuple):
 _BARE: Final = Unit("", 1.0)
 _PERCENT: Final = Unit("percent", 1.0)
 _CLOCK: Final = Unit("clock", 1.0)
-"""The unit of a time of day: minutes since midnight."""
+"""Minutes since midnight."""
 
 
 class Amount(NamedTuple):
@@ -76,15 +76,12 @@ class Amount(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day, month, year or weekday. A part is None if the text omits it."""
+    """A day, month, year or weekday (Monday is 0). A part is None if the text omits it."""
 
     year: int | None = None
     month: int | None = None
-    """1 to 12."""
     day: int | None = None
-    """1 to 31."""
     weekday: int | None = None
-    """Monday is 0."""
 
 
 @dataclass(frozen=True, slots=True)

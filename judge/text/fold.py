@@ -15,7 +15,6 @@ CJK: Final = (
 """Han, kana, bopomofo and hangul, as the inside of a regular expression's brackets."""
 
 CJK_CHAR: Final = lazy_pattern(f"[{CJK}]")
-"""One such character; punctuation does not count."""
 
 _WIDE = lazy_pattern(f"[{CJK}\u3001-\u303f\uff00-\uff65]")
 _INVISIBLE = frozenset(

@@ -6,7 +6,7 @@ from typing import Final
 
 _UNKNOWN: Final = "\ufffd"
 _SIMILAR: Final = 0.75
-"""The lowest similarity of two names, by `difflib`, at which one may be a slip for the other."""
+"""The lowest similarity of a name and its misspelling, by `difflib`."""
 # Escape sequences recolour, retitle or overwrite; bidirectional overrides reverse what is read;
 # lone surrogates cannot be written at all.
 _SHOWN: Final = {
