@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from judge.answer.blocks import FENCE, SEPARATOR_ROW, blocks, list_marker
 from judge.answer.markers import MARKER, unmarked
@@ -320,9 +320,14 @@ _CHINESE: Final = re.compile(f"_zh>|[{CJK}]")
 _FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
 
 
+class _Wordings(NamedTuple):
+    alternatives: Mapping[str, Sequence[str]]
+    """The patterns by section and name."""
+    fragments: Mapping[str, str]
+
+
 @cache
-def _table() -> tuple[Mapping[str, Sequence[str]], Mapping[str, str]]:
-    """Return the patterns by section and name, and the fragments by name."""
+def _table() -> _Wordings:
     alternatives: dict[str, Sequence[str]] = {}
     fragments: dict[str, str] = {}
     for name in ("kinds", "abstentions"):
@@ -332,13 +337,13 @@ def _table() -> tuple[Mapping[str, Sequence[str]], Mapping[str, str]]:
         for section, entries in read.items():
             for key, entry in entries.items():
                 alternatives[f"{section}.{key}"] = [entry] if isinstance(entry, str) else entry
-    return alternatives, fragments
+    return _Wordings(alternatives, fragments)
 
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     """Return all alternatives of a name as one pattern: `pleasantry.unless`, `en.verb`."""
-    return _compiled("|".join(_table()[0][name]))
+    return _compiled("|".join(_table().alternatives[name]))
 
 
 def _wordings(name: str, text: str) -> Iterator[re.Match[str]]:
@@ -358,7 +363,7 @@ def _matches(name: str, text: str) -> bool:
 @cache
 def _groups(name: str, chinese: bool) -> tuple[tuple[str, str], ...]:  # noqa: FBT001
     rests: dict[str, list[str]] = {}
-    for each in _table()[0].get(name, ()):
+    for each in _table().alternatives.get(name, ()):
         if not chinese and _CHINESE.search(each):
             continue
         found = _FIRST_FRAGMENT.match(each)
@@ -376,9 +381,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _filled(pattern: str) -> str:
     """Replace each `<fragment>` of a pattern by its text, at any depth."""
-    return _FRAGMENT.sub(lambda found: _filled(_table()[1][found[1]]), pattern)
+    return _FRAGMENT.sub(lambda found: _filled(_table().fragments[found[1]]), pattern)
 
 
 @cache
 def _required_words(kind: SentenceKind) -> frozenset[str]:
-    return frozenset(_table()[0][f"{kind}.words"][0].split())
+    return frozenset(_table().alternatives[f"{kind}.words"][0].split())
