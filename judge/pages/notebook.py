@@ -13,7 +13,6 @@ from judge.pages.html import PageWords, render
 from judge.records import Sample, SampleResult, Summary
 from judge.reports.rows import Level, to_frame
 from judge.reports.totals import score_tables
-from judge.reports.worst import Worst
 from judge.scores.answer import support_of
 from judge.text.visible import clip
 
@@ -71,7 +70,7 @@ read_run = Run.open
 
 def results(items: Sequence[SampleResult], summary: Summary) -> str:
     """Return HTML of results in the language of the first: scores, then the worst sentences."""
-    worst = Worst(_WORST)
+    worst = WorstSentences(_WORST)
     for result in items:
         worst.add(result)
     first = (sentence.text for result in items[:1] for sentence in result.sentences)

@@ -19,7 +19,7 @@ from judge.reports.totals import (
     score_tables,
     spent_lines,
 )
-from judge.reports.worst import SUPPORTS, Highlights, Worst
+from judge.reports.worst import SUPPORTS, Highlights
 from judge.review.labels import read_agreement
 from judge.scores.answer import support_of
 from judge.signature import Signature
@@ -35,7 +35,7 @@ _LOOKS: Final = ("label", "mark", "status", "citation", "flag", "unscored", "kin
 def report(folder: Path) -> Iterator[str]:
     """Yield the page of a finished run piece by piece; raise RunError if there is no such run."""
     run, summary = finished_run(folder)
-    worst, bins, gone = Worst(_MAX_WORST), [0] * (_BINS + 1), 0
+    worst, bins, gone = WorstSentences(_MAX_WORST), [0] * (_BINS + 1), 0
     highlights = Highlights(_MAX_DOUBTFUL)
     with tempfile.TemporaryFile() as file:
         answers = Answers(file)

@@ -26,13 +26,13 @@ _GROUPS: Final = {
 _QUOTED: Final = frozenset({Support.CONTRADICTED, Support.PARTIAL})
 _ROUNDING: Final = 1e-9
 
-Kind = Literal["passed", "failure", "error", "undecided", "skipped"]
+CaseKind = Literal["passed", "failure", "error", "undecided", "skipped"]
 
 
 class Case(NamedTuple):
     """The outcome of one answer as a test case."""
 
-    kind: Kind
+    kind: CaseKind
     message: str = ""
     """The reason why it did not pass, or how many claims are undecided, in one line."""
     lines: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def case_of(result: SampleResult, least: float = 1.0, lang: Lang | None = None) 
         if group := _GROUPS.get(support_of(each) or ""):
             groups[group].append(each)
     best = bounds[1] if groups["error"] else scores.faithfulness
-    kind: Kind = "passed"
+    kind: CaseKind = "passed"
     key, group = "undecided", "undecided"
     if best is None:
         kind, key = "undecided", "no_score"
@@ -116,7 +116,7 @@ def write_junit(file: IO[bytes], run: Run, lines: Iterable[str]) -> None:
     """Write a finished run, and lines about all of it, as JUnit with a case for each answer."""
     root = ET.Element("testsuites", {"name": "judge"})
     suite = _element(root, "testsuite", name=run.folder.name)
-    properties, kinds = _element(suite, "properties"), Counter[Kind]()
+    properties, kinds = _element(suite, "properties"), Counter[CaseKind]()
     for result in run.results:
         if not kinds:
             _element(properties, "property", name="signature", value=result.signature)

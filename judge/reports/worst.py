@@ -79,7 +79,7 @@ _Ranked = tuple[int, float, int, Entry]
 """Rank, score, position in the stream, and the sentence, which is never compared."""
 
 
-class Worst:
+class WorstSentences:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
     The run's own verdicts come before those of a fallback, and `contradicted` before `none`,

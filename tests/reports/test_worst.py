@@ -9,7 +9,7 @@ from judge.records import (
     Unscored,
     UnscoredReason,
 )
-from judge.reports.worst import Example, Highlights, Worst, worst_answer
+from judge.reports.worst import Example, Highlights, WorstSentences, worst_answer
 from judge.scores.answer import aggregate
 from tests.comparisons import TIMEOUT, compared, comparison, outcome, outcomes, sentences
 
@@ -29,7 +29,7 @@ def flagged(result: SampleResult, *indexes: int) -> SampleResult:
 
 
 def texts(size: int, *results: SampleResult) -> list[str]:
-    worst = Worst(size)
+    worst = WorstSentences(size)
     for result in results:
         worst.add(result)
     return [one.sentence.text for one in worst.sentences()]

@@ -40,7 +40,7 @@ from judge.records import (
 from judge.records.result import ANSWER, GOLD
 from judge.reports.gate import describe
 from judge.reports.totals import reading
-from judge.reports.worst import BAD_CITATIONS, Entry, Filter, Worst, entries, outcomes
+from judge.reports.worst import BAD_CITATIONS, Entry, Filter, WorstSentences, entries, outcomes
 from judge.scores.answer import by_similarity, is_undecided
 from judge.scores.correctness import row_of
 from judge.text.visible import clip, flat
@@ -409,7 +409,7 @@ def print_list(
     """Print the sentences or answers that a filter finds, or the `worst` ones, and their number."""
     say = Messages.of("answer", "list")
     answers, total = 0, 0
-    kept = Worst(worst or 0)
+    kept = WorstSentences(worst or 0)
     statuses = wanted.cited or BAD_CITATIONS
     for result in results:
         answers += 1
