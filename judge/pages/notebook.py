@@ -13,6 +13,7 @@ from judge.pages.html import PageWords, render
 from judge.records import Sample, SampleResult, Summary
 from judge.reports.rows import Level, to_frame
 from judge.reports.totals import score_tables
+from judge.reports.worst import WorstSentences
 from judge.scores.answer import support_of
 from judge.text.visible import clip
 

@@ -19,7 +19,7 @@ from judge.reports.totals import (
     score_tables,
     spent_lines,
 )
-from judge.reports.worst import SUPPORTS, Highlights
+from judge.reports.worst import SUPPORTS, Highlights, WorstSentences
 from judge.review.labels import read_agreement
 from judge.scores.answer import support_of
 from judge.signature import Signature
