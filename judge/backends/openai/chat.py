@@ -249,6 +249,7 @@ def _read_response(body: _Object) -> tuple[Finish, str, str, str]:
 
 
 def _count(usage: _Object, *names: str) -> int | None:
-    """Return the plausible count by one of these names, or None; in Python, true is an integer."""
+    """Return the plausible count by one of these names, or None."""
     count = next((usage[name] for name in names if name in usage), None)
+    # In Python, true is an integer.
     return count if type(count) is int and 0 <= count <= _MAX_TOKENS else None

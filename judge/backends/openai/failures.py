@@ -103,7 +103,7 @@ _STEPS: Final[Mapping[int, str]] = {
     403: "check that this key may use this model (OPENAI_API_KEY, {option})",
     404: "check {option}, and that --base-url ends as the server wants it, mostly in /v1",
 }
-"""What the user must do, by status."""
+"""The action that the user must take, by status."""
 
 
 def _classify(
