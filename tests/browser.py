@@ -24,7 +24,7 @@ from playwright.sync_api import (
 CHROMIUM: Final = shutil.which("chromium")
 PHONE: Final = 400
 DESK: Final = 1_400
-"""The widths in CSS pixels at which the tests look at a page."""
+"""Widths of a page in CSS pixels."""
 
 # As root there is no sandbox; the others keep chromium from calling its makers.
 FLAGS: Final = (
@@ -91,11 +91,11 @@ def _listen(page: Page, wrong: list[str]) -> None:
         wrong.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def follow(asked: Request) -> None:
-        if not asked.url.startswith(_NEAR):
-            wrong.append(f"asked for {asked.url}")
+    def follow(request: Request) -> None:
+        if not request.url.startswith(_NEAR):
+            wrong.append(f"asked for {request.url}")
 
-    page.on("console", lambda said: wrong.append(f"console: {said.text}"))
+    page.on("console", lambda message: wrong.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
     page.on("dialog", refuse)
     page.on("request", follow)

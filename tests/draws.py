@@ -66,16 +66,16 @@ def draw(strata: Sequence[Stratum], rows: Sequence[DrawnSentence]) -> Draw:
     )
 
 
-def label(row: DrawnSentence, said: str, reviewer: str = "", note: str = "") -> Label:
-    """`said` is a label of the judge's scale, or yes or no."""
-    support = {"yes": Support.FULL, "no": None}.get(said, said)
+def label(row: DrawnSentence, word: str, reviewer: str = "", note: str = "") -> Label:
+    """Return a label by its word: one of the judge's scale, yes or no."""
+    support = {"yes": Support.FULL, "no": None}.get(word, word)
     return Label.model_validate(
         {
             "review_id": row.review_id,
             "qid": row.qid,
             "sentence": row.sentence,
             "support": support,
-            "supported": said in {"yes", "full"},
+            "supported": word in {"yes", "full"},
             "reviewer": reviewer,
             "note": note,
         }

@@ -71,7 +71,7 @@ def glued(call: ChatCall) -> Answer:
 
 
 def broken(call: ChatCall) -> Answer:
-    """Leave the last brackets out of a reply that is said to be complete."""
+    """Leave the last brackets out, under the finish reason of a complete reply."""
     return Says(verdicts(call)[:-2])
 
 

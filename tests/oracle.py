@@ -65,32 +65,32 @@ def oracle(items: ExamItems, choose: Choose = truth) -> Script:
         for label in item.labels
     }
 
-    def script(asked: ChatCall) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        found = {name: known.get((asked.question, asked.sentences[name])) for name in asked.ids}
-        return Says(packed([_verdict(asked, name, each, choose) for name, each in found.items()]))
+    def script(call: ChatCall) -> Answer:
+        if call.is_probe:
+            return right(call)
+        found = {name: known.get((call.question, call.sentences[name])) for name in call.ids}
+        return Says(packed([_verdict(call, name, each, choose) for name, each in found.items()]))
 
     return script
 
 
 def _verdict(
-    asked: ChatCall, name: str, known: Known | None, choose: Choose
+    call: ChatCall, name: str, known: Known | None, choose: Choose
 ) -> dict[str, JsonValue]:
     if known is None:  # a hidden order has no label
         nothing: dict[str, JsonValue] = {"evidence": [], "supporting": [], "cited_support": None}
         return {"id": name, "support": "no_claim", "reason": ""} | nothing
     support, label = choose(known), known.label
-    shown = [_letters(text) for text in asked.chunks]
+    shown = [_letters(text) for text in call.chunks]
     texts = {chunk.chunk_id: _letters(chunk.text) for chunk in known.item.sample.chunks}
     places = [shown.index(texts[each]) + 1 for each in label.supporting or ()]
     cited: str | None = label.cited_support
     if support is not truth(known):
         places = [1] if support in SUPPORTED else []
-        cited = "none" if asked.cites.get(name) else None
+        cited = "none" if call.cites.get(name) else None
     tells = support in {Support.FULL, Support.PARTIAL, Support.CONTRADICTED}
     number = places[0] if places else 1
-    evidence: JsonValue = [{"chunk": number, "quote": asked.chunks[number - 1]}] if tells else []
+    evidence: JsonValue = [{"chunk": number, "quote": call.chunks[number - 1]}] if tells else []
     return {
         "id": name,
         "evidence": evidence,

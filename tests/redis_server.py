@@ -37,13 +37,13 @@ class RedisServer:
         command = [BINARY or "redis-server", *place, *path, *alone]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
-        said: list[str] = []
+        output: list[str] = []
         for line in self._process.stdout:
-            said.append(line)
+            output.append(line)
             if "Ready to accept" in line:
                 return self
         self.__exit__()
-        raise AssertionError("".join(said))
+        raise AssertionError("".join(output))
 
     def __exit__(self, *_: object) -> None:
         self.close()

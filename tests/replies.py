@@ -139,7 +139,7 @@ def answered(call: ChatCall, **parts: str) -> str:
         call: the request.
         parts: `full`, `partial` or `none` for words of the question.
     """
-    listed = [
+    replies = [
         {
             "part": words,
             "evidence": [] if label == "none" else [call.answer],
@@ -148,7 +148,7 @@ def answered(call: ChatCall, **parts: str) -> str:
         }
         for words, label in (parts or {call.question: "full"}).items()
     ]
-    return json.dumps({"parts": listed}, ensure_ascii=False)
+    return json.dumps({"parts": replies}, ensure_ascii=False)
 
 
 def right(call: ChatCall) -> Answer:

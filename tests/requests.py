@@ -17,18 +17,18 @@ def request(
     answer: str | None = None,
 ) -> JudgeRequest:
     """One sentence a text, end to end, all of them asked about; chunks are called c0, c1, …"""
-    told: list[Sentence] = []
+    built: list[Sentence] = []
     for index, text in enumerate(sentences):
-        start = told[-1].end if told else 0
+        start = built[-1].end if built else 0
         kind = (kinds or {}).get(index, SentenceKind.CLAIM)
         end = start + len(text)
-        told.append(Sentence(index=index, start=start, end=end, text=text, kind=kind))
+        built.append(Sentence(index=index, start=start, end=end, text=text, kind=kind))
     names = ids or [f"c{position}" for position in range(len(chunks))]
     return JudgeRequest(
         query=query,
         answer="".join(sentences) if answer is None else answer,
-        sentences=tuple(told),
-        ask=tuple(range(len(told)) if ask is None else ask),
+        sentences=tuple(built),
+        ask=tuple(range(len(built)) if ask is None else ask),
         chunks=tuple(
             Chunk(chunk_id=name, text=text) for name, text in zip(names, chunks, strict=False)
         ),

@@ -48,8 +48,8 @@ def vectors(texts: Sequence[str]) -> list[list[float]]:
     for row, text in zip(rows, texts, strict=True):
         for i in range(len(text) - 1):
             row[crc32(text[i : i + 2].encode()) % _WIDTH] += 1
-    listed: list[list[float]] = rows.tolist()
-    return listed
+    found: list[list[float]] = rows.tolist()
+    return found
 
 
 def refused_url() -> str:
@@ -178,21 +178,21 @@ class JudgeServer:
             return web.json_response(self.completion(call, answer), headers=answer.headers)
         return await send(request, answer)
 
-    def completion(self, call: ChatCall, said: Says) -> dict[str, object]:
+    def completion(self, call: ChatCall, answer: Says) -> dict[str, object]:
         """Return the body of a chat completion, or of a response if the request has `input`."""
-        prompt, reply = call.prompt_tokens, tokens(said.text or "")
+        prompt, reply = call.prompt_tokens, tokens(answer.text or "")
         if not call.is_probe:
             self.prompt_tokens += prompt
             self.reply_tokens += reply
         if "input" in call.body:
-            return response(call, said, prompt, reply)
-        message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
+            return response(call, answer, prompt, reply)
+        message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
         return {
             "id": f"chatcmpl-{call.number}",
             "object": "chat.completion",
             "created": 0,
-            "model": said.model or call.body["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": said.finish}],
+            "model": answer.model or call.body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
             "usage": {
                 "prompt_tokens": prompt,
                 "completion_tokens": reply,
@@ -202,8 +202,7 @@ class JudgeServer:
 
     async def _embed(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        given = body["input"]
-        texts = [given] if isinstance(given, str) else list(given)
+        texts = [body["input"]] if isinstance(body["input"], str) else list(body["input"])
         self.embedded.append(texts)
         answer = self._embedding(texts)
         if not isinstance(answer, list):
@@ -227,13 +226,13 @@ class JudgeServer:
 _INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
-def response(call: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, object]:
+def response(call: ChatCall, answer: Says, prompt: int, reply: int) -> dict[str, object]:
     """Return the body of a response, with the fields of `openai.types.responses`."""
-    text: dict[str, object] = {"type": "output_text", "text": said.text, "annotations": []}
-    refusal: dict[str, object] = {"type": "refusal", "refusal": said.refusal}
-    part = refusal if said.refusal else text
+    text: dict[str, object] = {"type": "output_text", "text": answer.text, "annotations": []}
+    refusal: dict[str, object] = {"type": "refusal", "refusal": answer.refusal}
+    part = refusal if answer.refusal else text
     message = {"type": "message", "id": "msg", "role": "assistant", "content": [part]}
-    why = _INCOMPLETE.get(said.finish)
+    why = _INCOMPLETE.get(answer.finish)
     status = "incomplete" if why else "completed"
     reasoning = {"type": "reasoning", "id": "rs", "summary": []}
     return {
@@ -243,10 +242,10 @@ def response(call: ChatCall, said: Says, prompt: int, reply: int) -> dict[str, o
         "status": status,
         "error": None,
         "incomplete_details": {"reason": why} if why else None,
-        "model": said.model or call.body["model"],
+        "model": answer.model or call.body["model"],
         "output": [
             reasoning,
-            *([message | {"status": status}] if said.text or said.refusal else []),
+            *([message | {"status": status}] if answer.text or answer.refusal else []),
         ],
         "usage": {
             "input_tokens": prompt,

@@ -166,8 +166,8 @@ def soak(place: Path, answers: int, kills: int, night: Night | None = None) -> C
         failure = outcome.fallback_from if isinstance(outcome, Verdict) else outcome
         if failure is None:
             assert isinstance(outcome, Verdict)
-            said = truth(sentence.text) if night else Support.FULL
-            assert outcome.support is said, "a verdict that nobody gave"
+            label = truth(sentence.text) if night else Support.FULL
+            assert outcome.support is label, "the server gave another verdict"
             counts[outcome.support] += 1
         else:
             assert isinstance(failure, Unscored)

@@ -36,17 +36,17 @@ PATIENCE_SECONDS: Final = 3
 _RUNS: Final = itertools.count()
 
 
-def slow(asked: ChatCall) -> Answer:
-    return Slow(REPLY_SECONDS, right(asked))
+def slow(call: ChatCall) -> Answer:
+    return Slow(REPLY_SECONDS, right(call))
 
 
 def faulty(share: float, *faults: Answer) -> Script:
     """Answer a random share of the requests with each of the faults, and the rest rightly."""
     draws = random.Random(0)  # noqa: S311  hides nothing
 
-    def script(asked: ChatCall) -> Answer:
+    def script(call: ChatCall) -> Answer:
         kind = int(draws.random() / share)
-        return faults[kind] if not asked.is_probe and kind < len(faults) else slow(asked)
+        return faults[kind] if not call.is_probe and kind < len(faults) else slow(call)
 
     return script
 
@@ -57,11 +57,11 @@ class PacedRun:
     def __init__(self, folder: Path, answers: int, script: Script, in_flight: int) -> None:
         arrivals: dict[str, list[float]] = {}
 
-        def noted(asked: ChatCall) -> Answer:
-            if not asked.is_probe:
-                claim = "".join(asked.sentences.values())
+        def noted(call: ChatCall) -> Answer:
+            if not call.is_probe:
+                claim = "".join(call.sentences.values())
                 arrivals.setdefault(claim, []).append(time.perf_counter())
-            return script(asked)
+            return script(call)
 
         samples = write(
             folder / "in.jsonl", [line(f"q{n}", f"Room {n} is open.") for n in range(answers)]

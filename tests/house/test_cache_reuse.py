@@ -57,7 +57,7 @@ def test_a_half_cached_answer_costs_a_call_for_the_other_half(
     score(server, place, "one")
     ids = chunked(b_2=HALL, a_1=HOURS)
     score(server, place, "two", chunks=ids)
-    assert [asked.ids for asked in server.requests if not asked.is_probe] == [
+    assert [call.ids for call in server.requests if not call.is_probe] == [
         ["s1", "s2", "s3"],
         ["s1"],
     ]

@@ -167,17 +167,17 @@ def test_kill_9_between_any_two_steps(place: Path) -> None:
 
 
 def test_a_stopped_run_waits_for_calls_in_flight(samples: Path) -> None:
-    asked = threading.Event()
+    in_flight = threading.Event()
 
     def script(request: ChatCall) -> Answer:
         if request.is_probe or request.number < 5:
             return right(request)
-        asked.set()
+        in_flight.set()
         return Slow(0.5, right(request))
 
     with JudgeServer(script) as server:
         with start(*command(server, samples)) as process:
-            assert asked.wait(30)
+            assert in_flight.wait(30)
             process.send_signal(signal.SIGTERM)
             out, _ = process.communicate()
         assert (process.returncode, out) == (143, "")

@@ -32,12 +32,12 @@ async def run(script: Script, **settings: object) -> tuple[list[SampleResult], l
     with JudgeServer(script) as server:
         evaluator = Evaluator(server.config(**settings))
         results = [result async for result in evaluator.evaluate([ENGLISH, CHINESE])]
-        asked = [asked.user for asked in server.requests if not asked.is_probe]
-    counts = [sum(sample.query in user for user in asked) for sample in (ENGLISH, CHINESE)]
+        prompts = [call.user for call in server.requests if not call.is_probe]
+    counts = [sum(sample.query in prompt for prompt in prompts) for sample in (ENGLISH, CHINESE)]
     return results, counts, evaluator.signature
 
 
-def said(sentence: SentenceResult) -> str:
+def label_of(sentence: SentenceResult) -> str:
     """Return the model's label, or the reason why it gave none. The fallback's label is ignored."""
     outcome = sentence.outcome
     if isinstance(outcome, Verdict) and outcome.fallback_from is None:
@@ -51,10 +51,10 @@ def said(sentence: SentenceResult) -> str:
     return failure.reason.value
 
 
-def hold(result: SampleResult, words: str) -> None:
-    """Assert the outcomes, and that the scores are computed from these outcomes alone."""
+def check_result(result: SampleResult, words: str) -> None:
+    """Check the outcomes, and that the scores are computed from these outcomes alone."""
     expected = words.split()
-    assert [said(sentence) for sentence in result.sentences] == expected
+    assert [label_of(sentence) for sentence in result.sentences] == expected
     weights = [float(word == "full") for word in expected if word in LABELS]
     scores = result.scores
     assert (scores.claims, scores.judged) == (3, len(weights))
@@ -64,9 +64,8 @@ def hold(result: SampleResult, words: str) -> None:
     assert result.status == ("scored" if weights else "unscored")
 
 
-# The fault in every reply, what becomes of the three sentences, and requests an answer; then how
-# many there are where it passes: what a server failed at is sent again, what a model said is asked
-# about, and what needs no second request has none.
+# The fault, the outcomes of the three sentences if every reply has it, and the requests for an
+# answer; then the requests if only the first reply has it. None: the first reply suffices.
 FAULTS: Mapping[str, tuple[Answer | Script, str, int, int | None]] = {
     "refused": (faults.REFUSED, "refused " * 3, 1, None),
     "filtered": (faults.FILTERED, "content_filter " * 3, 1, None),
@@ -104,7 +103,7 @@ async def test_a_permanent_fault(name: str) -> None:
     patience = 0.3 if isinstance(fault, Hang | Trickle) else 60.0
     results, counts, _ = await run(replies.calls(fault), timeout=patience, deadline=60)
     for result in results:
-        hold(result, words)
+        check_result(result, words)
         doubted = [flag.sentence for flag in result.flags if flag.name is FlagName.UNVERIFIED_QUOTE]
         assert doubted == ([0, 1, 2] if name == "brackets in quotes" else [])
     assert counts == [requests, requests]
@@ -126,13 +125,13 @@ class Once:
         self._seen: set[str] = set()
         self._lock = threading.Lock()
 
-    def __call__(self, asked: ChatCall) -> Answer:
-        query = next((s.query for s in (ENGLISH, CHINESE) if s.query in asked.user), "probe")
+    def __call__(self, call: ChatCall) -> Answer:
+        query = next((s.query for s in (ENGLISH, CHINESE) if s.query in call.user), "probe")
         with self._lock:
             if query == "probe" or query in self._seen:
-                return replies.right(asked)
+                return replies.right(call)
             self._seen.add(query)
-        return self._fault(asked) if callable(self._fault) else self._fault
+        return self._fault(call) if callable(self._fault) else self._fault
 
 
 @pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if row[3]])
@@ -141,6 +140,6 @@ async def test_a_passing_fault(name: str) -> None:
     patience = 2.0 if isinstance(fault, Hang | Trickle) else 60.0
     results, counts, _ = await run(Once(fault), timeout=patience, attempts=2)
     for result in results:
-        hold(result, "full full full")
+        check_result(result, "full full full")
         assert sum(1 + call.retries for call in result.calls) == requests
     assert counts == [requests, requests]

@@ -22,7 +22,7 @@ def samples(place: Path) -> Path:
 
 
 def test_fewer_answers_are_in_flight(samples: Path) -> None:
-    with JudgeServer(lambda asked: Slow(0.05, right(asked))) as server:
+    with JudgeServer(lambda call: Slow(0.05, right(call))) as server:
         words = ("score", samples, "-o", samples.with_name("run"), *server.words)
         # A new process, because the limit holds for a whole process.
         ran = subprocess.run(

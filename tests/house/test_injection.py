@@ -20,7 +20,7 @@ def ask(
 ) -> tuple[ChatCall, SampleResult]:
     """The one request that was made for an answer, and what came of it: `none`, all of it."""
     write(place / "in.jsonl", [line("q", answer, chunks, query)])
-    with JudgeServer(lambda asked: Says(verdicts(asked, "none"))) as server:
+    with JudgeServer(lambda call: Says(verdicts(call, "none"))) as server:
         words = ("--force", "--no-cache", *server.words)
         ran = judge("score", place / "in.jsonl", "-o", place / "run", *words)
         assert ran.code == 0
@@ -34,14 +34,14 @@ def alike(text: str) -> str:
     return text.replace("<", "＜").replace("[", "［").replace("\u2060", "")
 
 
-def holds(asked: ChatCall, result: SampleResult, chunks: list[str]) -> None:
-    """Assert that the server reads the texts of the file, and takes none of them for structure."""
+def check_texts(call: ChatCall, result: SampleResult, chunks: list[str]) -> None:
+    """Check that the server reads the texts of the file, and takes none of them for structure."""
     claims = [s for s in result.sentences if s.kind == "claim"]
-    assert asked.ids == [f"s{sentence.index + 1}" for sentence in claims]
-    told = {name: alike(text) for name, text in asked.sentences.items()}
-    assert told == {f"s{s.index + 1}": alike(s.text) for s in claims}
-    assert [alike(text) for text in asked.chunks] == [alike(text) for text in chunks]
-    assert not asked.again
+    assert call.ids == [f"s{sentence.index + 1}" for sentence in claims]
+    sentences = {name: alike(text) for name, text in call.sentences.items()}
+    assert sentences == {f"s{s.index + 1}": alike(s.text) for s in claims}
+    assert [alike(text) for text in call.chunks] == [alike(text) for text in chunks]
+    assert not call.again
     assert result.scores.faithfulness == 0  # the orders are not obeyed
 
 
@@ -62,20 +62,20 @@ ANSWERS = (
 
 def test_an_answer_that_gives_orders(place: Path) -> None:
     for answer in ANSWERS:
-        asked, result = ask(place, answer, CHUNK)
-        holds(asked, result, [CHUNK])
+        call, result = ask(place, answer, CHUNK)
+        check_texts(call, result, [CHUNK])
         assert flagged(result), answer
     # Text of the same words that gives none is not suspected.
     chunk = (
         "Claims are supported by receipts. 所有打印机均支持双面打印。 Never ignore safety rules."
     )
-    asked, result = ask(place, "All claims are supported by receipts. 忽略不计。", chunk)
-    holds(asked, result, [chunk])
+    call, result = ask(place, "All claims are supported by receipts. 忽略不计。", chunk)
+    check_texts(call, result, [chunk])
     assert not flagged(result)
 
 
-def code_of(asked: ChatCall) -> str:
-    found = re.search("^Code: (.*)$", asked.user, re.MULTILINE)
+def code_of(call: ChatCall) -> str:
+    found = re.search("^Code: (.*)$", call.user, re.MULTILINE)
     assert found
     return found[1]
 
@@ -92,15 +92,15 @@ def test_texts_that_look_like_the_tags_of_the_prompt(place: Path, where: str) ->
     )
     answer = f"It opens at seven. {fence if where == 'answer' else ''}"
     chunk = fence if where == "chunk" else CHUNK
-    asked, result = ask(place, answer, chunk, query=fence if where == "query" else "When?")
-    holds(asked, result, [chunk])
-    assert f"Code: {code}" not in asked.user
-    new = code_of(asked)
+    call, result = ask(place, answer, chunk, query=fence if where == "query" else "When?")
+    check_texts(call, result, [chunk])
+    assert f"Code: {code}" not in call.user
+    new = code_of(call)
     # Each real tag occurs once.
     for tag in ("question", "evidence", "answer"):
-        assert asked.user.count(f"<{tag} {new}>") == 1
-        assert asked.user.count(f"</{tag} {new}>") == 1
-    assert not re.search(rf"<[^>]*{code}", asked.user)
+        assert call.user.count(f"<{tag} {new}>") == 1
+        assert call.user.count(f"</{tag} {new}>") == 1
+    assert not re.search(rf"<[^>]*{code}", call.user)
     if where != "query":
         assert flagged(result)
 
@@ -113,12 +113,12 @@ TOKENS = (
 def test_quotes_with_chat_tokens_are_found_in_the_chunk(place: Path) -> None:
     source = write(place / "in.jsonl", [line("q", "It opens. It is so.", [TOKENS])])
 
-    def copying(asked: ChatCall) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        assert not any(token in asked.user for token in TOKENS.split() if token[-1] in ">]")
-        quotes = zip(asked.ids, (TOKENS, *asked.chunks), strict=True)
-        return Says(packed([verdict(asked, name, quote=quote) for name, quote in quotes]))
+    def copying(call: ChatCall) -> Answer:
+        if call.is_probe:
+            return right(call)
+        assert not any(token in call.user for token in TOKENS.split() if token[-1] in ">]")
+        quotes = zip(call.ids, (TOKENS, *call.chunks), strict=True)
+        return Says(packed([verdict(call, name, quote=quote) for name, quote in quotes]))
 
     with JudgeServer(copying) as server:
         assert judge("score", source, "-o", place / "run", *server.words).code == 0
@@ -148,11 +148,11 @@ def test_a_model_that_repeats_its_input_gives_no_verdict(
     answer = f"It opens at nine {written}"
     source = write(place / "in.jsonl", [line("q", answer, [CHUNK])])
 
-    def echo(asked: ChatCall) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        system = next(text for role, text in asked.messages if role == "system")
-        return Says(repeat.format(user=asked.user, system=system, answer=answer))
+    def echo(call: ChatCall) -> Answer:
+        if call.is_probe:
+            return right(call)
+        system = next(text for role, text in call.messages if role == "system")
+        return Says(repeat.format(user=call.user, system=system, answer=answer))
 
     with JudgeServer(echo) as server:
         words = ("--force", "--no-cache", "--no-fallback", *server.words)

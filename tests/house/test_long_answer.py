@@ -22,7 +22,7 @@ async def test_ordinary_answers_are_judged_before_a_long_one_is_read() -> None:
         config = server.config(concurrency=32, deadline=60, fallback=False)
         async with Evaluator(config) as evaluator:
             results = [result async for result in evaluator.evaluate(samples)]
-    assert [len(asked.user) > len(LONG) for asked in server.requests[-21:]] == [False] * 20 + [True]
+    assert [len(call.user) > len(LONG) for call in server.requests[-21:]] == [False] * 20 + [True]
     ordinary = [sentence.outcome for each in results[1:] for sentence in each.sentences]
     assert [type(outcome) for outcome in ordinary] == [Verdict] * 20
 

@@ -19,18 +19,18 @@ KEY = "The cellar of the house is locked at nine in the evening by the porter."
 ANSWER = "The cellar is locked at nine [151]. 地下室九点上锁。"
 
 
-def seeing(asked: ChatCall) -> Answer:
+def seeing(call: ChatCall) -> Answer:
     """`full` where the one telling chunk is seen, else `none`; its quote out of that chunk."""
-    if asked.is_probe:
-        return right(asked)
-    at = [n for n, text in enumerate(asked.chunks, start=1) if KEY in text]
+    if call.is_probe:
+        return right(call)
+    at = [n for n, text in enumerate(call.chunks, start=1) if KEY in text]
     if not at:
-        return Says(verdicts(asked, "none"))
+        return Says(verdicts(call, "none"))
     found: dict[str, JsonValue] = {
         "evidence": [{"chunk": at[0], "quote": KEY}],
         "supporting": [at[0]],
     }
-    return Says(packed([verdict(asked, name) | found for name in asked.ids]))
+    return Says(packed([verdict(call, name) | found for name in call.ids]))
 
 
 def ask(place: Path, chunks: list[str], *more: object) -> tuple[JudgeServer, SampleResult]:

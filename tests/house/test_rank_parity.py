@@ -47,9 +47,9 @@ def at_each_k(names: Mapping[str, str]) -> dict[str, str]:
 def measured(qrels: Grades, run: Run, **rules: object) -> Values:
     """Our values of the queries with something relevant."""
     found: Values = {}
-    asked = RankRules.model_validate({"ks": KS, "gold_match": "exact", **rules})
+    chosen = RankRules.model_validate({"ks": KS, "gold_match": "exact", **rules})
     rows: list[QueryRanks] = []
-    measure_run(qrels, run, asked, each=rows.append)
+    measure_run(qrels, run, chosen, each=rows.append)
     for row in rows:
         if row.status == "measured":
             for name, value in row.measures.items():
@@ -80,8 +80,8 @@ BINARY, GRADED = (0, 0, 1), (-1, 0, 0, 0, 1, 2, 3, 4)
 
 
 def pytrec(qrels: Qrels, run: Run, level: int) -> Values:
-    asked = {name.replace("_cut_", "_cut.") for name in at_each_k(TREC).values()}
-    rows = pytrec_eval.RelevanceEvaluator(qrels, asked, relevance_level=level).evaluate(run)
+    measures = {name.replace("_cut_", "_cut.") for name in at_each_k(TREC).values()}
+    rows = pytrec_eval.RelevanceEvaluator(qrels, measures, relevance_level=level).evaluate(run)
     return {
         name: {qid: row[name] for qid, row in rows.items()} for name in at_each_k(TREC).values()
     }
@@ -140,9 +140,9 @@ def test_the_command_prints_trec_evals_numbers(
     expected = [*printed(name)]
     rows = place / "rows.jsonl"
     files = (DATA / "trec_eval" / each for each in (qrels, "results.test"))
-    asked = [word for pair in zip(("--qrels", "--run"), files, strict=True) for word in pair]
+    options = [word for pair in zip(("--qrels", "--run"), files, strict=True) for word in pair]
     ks = ",".join(map(str, PRINTED_KS))
-    ran = judge("retrieval", *asked, "-o", rows, "-k", ks, "--json", *words)
+    ran = judge("retrieval", *options, "-o", rows, "-k", ks, "--json", *words)
     assert (ran.code, ran.err) == (0, "")
     found = {"all": json.loads(ran.out)["mean"]}
     found |= {row["qid"]: row for row in map(json.loads, rows.read_text("utf-8").splitlines())}

@@ -59,9 +59,9 @@ class Replying:
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Count the labels of the replies. A sentence without a label counts as missing."""
         found = [parse(reply, request, self.signature).verdicts for reply in self._replies]
-        said = {index: verdict for verdicts in found for index, verdict in verdicts.items()}
+        labels = {index: verdict for verdicts in found for index, verdict in verdicts.items()}
         missing = Unscored(reason=UnscoredReason.MISSING)
-        return Judgment(outcomes={index: said.get(index, missing) for index in request.ask})
+        return Judgment(outcomes={index: labels.get(index, missing) for index in request.ask})
 
 
 @pytest.mark.parametrize(("name", "count"), [("ragtruth_qa_dev", 32), ("rgb_zh_en", 28)])

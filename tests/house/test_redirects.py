@@ -69,8 +69,8 @@ def test_a_redirect_in_mid_run_is_a_failure(samples: Path) -> None:
     for status in (302, 307):
         with JudgeServer() as other:
 
-            def script(asked: ChatCall, to: str = other.base_url, code: int = status) -> Answer:
-                return right(asked) if asked.is_probe else sends(code, to)
+            def script(call: ChatCall, to: str = other.base_url, code: int = status) -> Answer:
+                return right(call) if call.is_probe else sends(code, to)
 
             with JudgeServer(script) as server:
                 ran = score(samples, *server.words, "--force", "--no-cache")

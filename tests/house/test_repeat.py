@@ -24,18 +24,18 @@ BROKEN = "I would say yes."
 def saying(labels: Sequence[str], sentence: str = "s1") -> Script:
     """Label one sentence differently for each repeat, by its seed, and all others `full`."""
 
-    def script(asked: ChatCall) -> Answer:
-        if asked.is_probe:
-            return right(asked)
-        seed = asked.body["seed"]
+    def script(call: ChatCall) -> Answer:
+        if call.is_probe:
+            return right(call)
+        seed = call.body["seed"]
         assert isinstance(seed, int)
         label = labels[seed - 7]
         if label == "broken":
             return Says(BROKEN)
         quote = "nowhere in any of the chunks" if label == "unverified" else None
         own = "full" if quote else label
-        others = [verdict(asked, each) for each in asked.ids if each != sentence]
-        return Says(packed([verdict(asked, sentence, own, quote), *others]))
+        others = [verdict(call, each) for each in call.ids if each != sentence]
+        return Says(packed([verdict(call, sentence, own, quote), *others]))
 
     return script
 
@@ -76,16 +76,16 @@ ASKINGS: list[tuple[str, str, bool]] = [
 
 
 def test_the_majority_decides(place: Path) -> None:
-    rows = [(said.split(), label, flipped) for said, label, flipped in ASKINGS]
+    rows = [(labels.split(), label, flipped) for labels, label, flipped in ASKINGS]
 
-    def script(asked: ChatCall) -> Answer:
+    def script(call: ChatCall) -> Answer:
         """Label an answer by its row. The question is the row's number."""
-        words, *_ = rows[0 if asked.is_probe else int(asked.question)]
-        return saying(words)(asked)
+        words, *_ = rows[0 if call.is_probe else int(call.question)]
+        return saying(words)(call)
 
     for many in (3, 4, 5):
-        asked = {n: row for n, row in enumerate(rows) if len(row[0]) == many}
-        write(place / "in.jsonl", [line(f"q{n}", ANSWER, CHUNKS, str(n)) for n in asked])
+        chosen = {n: row for n, row in enumerate(rows) if len(row[0]) == many}
+        write(place / "in.jsonl", [line(f"q{n}", ANSWER, CHUNKS, str(n)) for n in chosen])
         with JudgeServer(script) as server:
             score(server, "--repeat", many, "--no-cache", "--no-fallback", "--force", code=None)
             sent = [each for each in server.requests if not (each.is_probe or each.again)]
@@ -95,7 +95,7 @@ def test_the_majority_decides(place: Path) -> None:
             counts = (repeats.asked_again, repeats.compared, repeats.flipped, repeats.changed)
             assert (counts, repeats.failed) == ((5, 5, 4, 1), {"malformed": 1})
         for (n, (words, label, flipped)), result in zip(
-            asked.items(), results(Path("run")), strict=True
+            chosen.items(), results(Path("run")), strict=True
         ):
             often = many if words[0] in {"partial", "contradicted"} else 1
             seeds = [each.body["seed"] for each in sent if each.question == str(n)]
@@ -106,15 +106,15 @@ def test_the_majority_decides(place: Path) -> None:
             outcome = result.sentences[0].outcome
             assert isinstance(outcome, Verdict) is bool(label), words
             if isinstance(outcome, Verdict):
-                told = tuple("malformed" if word == "broken" else word for word in words)
-                assert (outcome.support, outcome.askings) == (label, told if often > 1 else ())
+                votes = tuple("malformed" if word == "broken" else word for word in words)
+                assert (outcome.support, outcome.askings) == (label, votes if often > 1 else ())
                 assert outcome.signature.endswith(f"|repeat:{many}")
 
 
 def test_repeats_are_cached(place: Path) -> None:
     samples(place, ANSWER, "Room 2 opens at eight.")
-    said = saying(["partial", "full", "full", "none"])
-    with JudgeServer(said) as server:
+    script = saying(["partial", "full", "full", "none"])
+    with JudgeServer(script) as server:
         for wanted, new in ((1, 2), (2, 2), (4, 4), (4, 0), (3, 0)):
             before = server.calls
             score(server, "--repeat", wanted, "--force")

@@ -39,16 +39,16 @@ def keyed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def given(asked: ChatCall) -> str:
+def given(call: ChatCall) -> str:
     """The key, as the server was sent it."""
-    key = asked.headers["Authorization"].removeprefix("Bearer ")
+    key = call.headers["Authorization"].removeprefix("Bearer ")
     assert key == KEY
     return key
 
 
 def always(answer: Callable[[str], Answer]) -> Script:
     """Probes and calls are answered with the key."""
-    return lambda asked: answer(given(asked))
+    return lambda call: answer(given(call))
 
 
 def in_calls(answer: Callable[[str], Answer]) -> Script:
@@ -62,10 +62,10 @@ def escaped(key: str) -> Answer:
     return Status(500, f'{{"error": {{"message": "no {letters}"}}}}')
 
 
-def telling(asked: ChatCall) -> Answer:
+def telling(call: ChatCall) -> Answer:
     """Right verdicts, and the key is the reason for each."""
-    key = given(asked)
-    return Says(packed([verdict(asked, name, "none") | {"reason": key} for name in asked.ids]))
+    key = given(call)
+    return Says(packed([verdict(call, name, "none") | {"reason": key} for name in call.ids]))
 
 
 # A reply that repeats the key, and the exit code of the run.
@@ -80,7 +80,7 @@ ECHOES: Mapping[str, tuple[Script, int]] = {
         3,
     ),
     "500 in escapes": (in_calls(escaped), 3),
-    "a model's name": (lambda asked: Says(verdicts(asked), model=given(asked)), 0),
+    "a model's name": (lambda call: Says(verdicts(call), model=given(call)), 0),
     "a verdict's reason": (telling, 0),
 }
 
@@ -132,15 +132,15 @@ async def test_objects_and_errors_do_not_show_the_key() -> None:
     assert not any(KEY in text for text in shown)
 
 
-def header_of(asked: ChatCall) -> str:
+def header_of(call: ChatCall) -> str:
     """Return the password that the request's own header holds."""
-    assert asked.headers["X-Api-Auth"] == f"Basic {PASSWORD}"
+    assert call.headers["X-Api-Auth"] == f"Basic {PASSWORD}"
     return PASSWORD
 
 
 HEADER_ECHOES: Mapping[str, tuple[Script, int]] = {
-    "500 in mid-run": (calls(lambda asked: error(500, f"crashed at {header_of(asked)}")), 3),
-    "a name": (lambda asked: Says(verdicts(asked), model=f"m-{header_of(asked)}"), 0),
+    "500 in mid-run": (calls(lambda call: error(500, f"crashed at {header_of(call)}")), 3),
+    "a name": (lambda call: Says(verdicts(call), model=f"m-{header_of(call)}"), 0),
 }
 
 
@@ -177,9 +177,9 @@ def test_an_address_with_a_password_is_refused_without_it(
     for address in ADDRESSES:
         url = address.format(PASSWORD)
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-        given = judge(*words, "--base-url", url)
+        by_option = judge(*words, "--base-url", url)
         monkeypatch.setenv("OPENAI_BASE_URL", url)
-        for ran in (given, judge(*words)):
+        for ran in (by_option, judge(*words)):
             assert (ran.code, ran.out) == (2, "")
             look(ran, keyed, PASSWORD)
         with pytest.raises(ConfigError) as raised:

@@ -41,7 +41,7 @@ def test_the_environment(
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/")
     monkeypatch.setenv("JUDGE_MODEL", "from-environment")
     assert score(samples).code == 0
-    assert {asked.body["model"] for asked in server.requests} == {"from-environment"}
+    assert {call.body["model"] for call in server.requests} == {"from-environment"}
     assert {a.headers["Authorization"] for a in server.requests} == {"Bearer sk-0123456789"}
     # An option wins.
     assert score(samples, "--model", "given", name="two").code == 0
@@ -60,7 +60,7 @@ def test_a_found_settings_file_may_not_set_a_server(
     assert server.requests == []
     assert not samples.with_name("run").exists()
     assert score(samples, "--config", "judge.toml").code == 0
-    assert [asked.body["model"] for asked in server.requests] == ["from-file"] * 4
+    assert [call.body["model"] for call in server.requests] == ["from-file"] * 4
 
 
 def test_extra_fields_of_requests_are_sent_and_signed(samples: Path, server: JudgeServer) -> None:
@@ -70,11 +70,13 @@ def test_extra_fields_of_requests_are_sent_and_signed(samples: Path, server: Jud
     plain = server.requests[:]
     # Another way to ask: nothing that was settled or kept is taken for it.
     assert score(samples, *server.words, *more, name="two").code == 0
-    asked = server.requests[len(plain) :]
+    requests = server.requests[len(plain) :]
     assert (server.probes, server.calls) == (2, 4)
-    assert {each.headers["X-Team"] for each in asked} == {"a"}
-    assert [each.body["reasoning_effort"] for each in asked] == ["low"] * 3
-    assert [each.body["chat_template_kwargs"] for each in asked] == [{"enable_thinking": False}] * 3
+    assert {each.headers["X-Team"] for each in requests} == {"a"}
+    assert [each.body["reasoning_effort"] for each in requests] == ["low"] * 3
+    assert [each.body["chat_template_kwargs"] for each in requests] == [
+        {"enable_thinking": False}
+    ] * 3
     assert all("top_k" not in each.body and "X-Team" not in each.headers for each in plain)
     record = read_record(samples.with_name("two"))
     assert "|effort:low|body:" in record.signature
@@ -89,7 +91,7 @@ def test_an_unexpected_judge_gets_no_request(samples: Path, server: JudgeServer)
     for name in ("similarity", "llm:tin", "llm:tiny@elsewhere"):
         ran = score(samples, *server.words, "--expect", name, "--force")
         assert (ran.code, ran.out) == (2, "")
-        assert [asked for asked in server.requests if not asked.is_probe] == []
+        assert [call for call in server.requests if not call.is_probe] == []
         assert not samples.with_name("run").exists()
     assert score(samples, *server.words, "--expect", "llm:tiny", "--force").code == 0
     made = read_record(samples.with_name("run")).signature

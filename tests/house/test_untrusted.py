@@ -23,12 +23,12 @@ SENTENCES = 6
 CLAIMS = ANSWERS * SENTENCES
 
 
-def labelled(asked: ChatCall) -> Answer:
+def labelled(call: ChatCall) -> Answer:
     """Labels that hang on the sentence alone, so that two runs agree on it."""
-    if asked.is_probe:
-        return right(asked)
-    labels = {name: LABELS[crc32(text.encode()) % 7] for name, text in asked.sentences.items()}
-    return Says(verdicts(asked, **labels))
+    if call.is_probe:
+        return right(call)
+    labels = {name: LABELS[crc32(text.encode()) % 7] for name, text in call.sentences.items()}
+    return Says(verdicts(call, **labels))
 
 
 @pytest.fixture
