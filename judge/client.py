@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing
 from functools import wraps
 from pathlib import Path
@@ -23,8 +23,8 @@ from tenacity import (
 )
 
 from judge.config import CLIENT_TOKEN, bearer, checked_url
-from judge.errors import InputError, JudgeError, JudgeUnavailable, RunError, UsageError
-from judge.inputs.runs import results_in
+from judge.errors import InputError, JudgeError, JudgeUnavailable, UsageError
+from judge.inputs.runs import parse
 from judge.inputs.samples import each
 from judge.pool import in_order
 from judge.records import Sample, SampleResult
@@ -109,7 +109,7 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         body = json.dumps(sample.metadata | fields, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json"}
         answer = await self._send("POST", "/v1/evaluations", content=body, headers=headers)
-        return _checked([answer.content])[0]
+        return _result(answer.content)
 
     async def evaluate(self, samples: object, *, at_once: int = 16) -> AsyncGenerator[SampleResult]:
         """Yield the results of what `judge.evaluate` takes, in order; `at_once` are in flight."""
@@ -160,12 +160,12 @@ class AsyncJudgeClient(AbstractAsyncContextManager["AsyncJudgeClient"]):
         while True:
             params = {"after": after, "limit": _PAGE_RESULTS}
             answer = await self._send("GET", f"/v1/batches/{batch}/results", params=params)
-            results = _checked(answer.content.splitlines(keepends=True))
-            if not results:
+            lines = answer.content.splitlines()
+            if not lines:
                 return
-            for result in results:
-                yield result
-            after += len(results)
+            for line in lines:
+                yield _result(line)
+            after += len(lines)
 
 
 def _sync(
@@ -265,13 +265,8 @@ def _error_of(answer: httpx.Response) -> JudgeError:
         )
 
 
-def _checked(lines: Iterable[bytes]) -> list[SampleResult]:
-    results = list[SampleResult]()
-    for result in results_in(lines):
-        if isinstance(result, str):
-            raise RunError(f"the results of the service: {result}; ask for them again")
-        results.append(result)
-    return results
+def _result(line: bytes) -> SampleResult:
+    return parse(line, SampleResult, "the results of the service", "ask for them again")
 
 
 async def _pieces(path: Path) -> AsyncGenerator[bytes]:
