@@ -17,7 +17,7 @@ from judge.cli.terminal import say
 from judge.config import Config
 from judge.errors import ConfigError, extra
 from judge.messages import LANGUAGE, Messages
-from judge.review.worksheet import Worksheet, draw_to_label
+from judge.review.worksheet import Questions, Worksheet, draw_to_label
 
 _NAME_CHARACTERS: Final = 100
 
@@ -42,7 +42,6 @@ def label(
     """
     with extra("service", "the page"):
         from judge.service.app import label_application, serve  # noqa: PLC0415  heavy, and an extra
-        from judge.service.routes import load_questions  # noqa: PLC0415
     reviewer = " ".join(reviewer.split())
     if len(reviewer) > _NAME_CHARACTERS or not reviewer.isprintable():
         raise ConfigError(f"--reviewer: up to {_NAME_CHARACTERS} characters that can be printed")
@@ -50,7 +49,7 @@ def label(
     sample, fresh = draw_to_label(run, draw)
     if fresh:
         say(words("drawn", run=run, count=len(sample.sentences), name=sample.draw))
-    load_questions(run, sample)
+    Questions(run, sample)  # says at once that the samples are gone
     parameters = {"reviewer": reviewer, "draw": sample.draw, "lang": LANGUAGE.get()}
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 

@@ -418,8 +418,3 @@ def _drawn(run: Path, row: str) -> tuple[Draw, Questions]:
 def _read(run: Path, name: str, _stamp: tuple[int, int]) -> tuple[Draw, Questions]:
     draw, _ = draw_to_label(run, name)
     return draw, Questions(run, draw)
-
-
-def load_questions(run: Path, draw: Draw) -> None:
-    """Read the questions of a draw into memory; raise RunError if the samples are gone."""
-    _drawn(run, draw.sentences[0].review_id)

@@ -31,13 +31,6 @@ def test_a_batch() -> None:
     assert said == [each.says for each in RATED.values()]
 
 
-async def test_one_in_a_running_loop() -> None:
-    found = await ours().JudgeFaithfulness(rater(), "zh").ascore(**ROWS[4])
-    assert (shown(found.value), found.reason) == (None, "无可度量：拒答")
-    metric = ours().SingleTurnJudgeFaithfulness(rater())
-    assert await metric.single_turn_ascore(ragas().SingleTurnSample(**ROWS[1])) == 0.5
-
-
 def test_evaluate_has_a_number_only_where_every_claim_has_a_verdict(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -1,8 +1,6 @@
 """The site over HTTP: logging in, who may label, and what pages say in their headers."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -53,9 +51,9 @@ def test_a_batch_is_labelled_imported_and_shown(
     assert set(question) == {"query", "claim", "evidence"}
     said = {"label": "full", "skip": False, "note": "a secret comment"}
     assert len(rows) == 60
-    for number, row in enumerate(rows[:6]):
+    for row in rows[:6]:
         kept = http.put(f"{base}/rows/{row}?reviewer=Ann", json=said)
-        assert (kept.status_code, kept.json()) == (200, said), number
+        assert (kept.status_code, kept.json()) == (200, said)
     again = http.get(f"{base}/rows?reviewer=ann").json()
     assert again["fresh"] is False
     assert [row["label"] for row in again["rows"]] == ["full"] * 6 + [""] * 54
@@ -95,5 +93,3 @@ def test_a_batch_is_labelled_imported_and_shown(
     log = capfd.readouterr().err
     assert "secret" not in log
     assert question["query"] not in log
-    assert Path(serving.data, "a", "review").is_dir()
-    assert json.loads(kept.request.content) == said
