@@ -148,8 +148,6 @@ _NUMBERED = re.compile(
 _RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
-# A text without any of these strings has no inline list; a search for strings is faster.
-_ITEM_SIGNS = ("•", "⁃", "***", "-----", "=====", "_____", "~~~~~", "http", "2.", "2)")
 
 
 def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
@@ -160,8 +158,6 @@ def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
     Numbers behind a comma or "and" count the parts of one sentence and begin no item. A row of
     signs is an item, and so is what follows it.
     """
-    if not any(map(text.__contains__, _ITEM_SIGNS)):
-        return [], frozenset()
     places = {boundary for found in _RULE.finditer(text) for boundary in found.span()}
     places.update(found.end() for found in _URL_BEFORE_URL.finditer(text))
     numbers = _sequence(text)
@@ -225,9 +221,6 @@ _PAIRS = re.compile(
     r"|“[^“”]{1,200}”|「[^「」]{1,120}」|『[^『』]{1,120}』"
     r"|(?<!`)`(?!`)[^`\n]{1,200}`(?!`)"
 )
-# Plain characters are found faster than the patterns that begin with them.
-_PAIR_SIGNS = "《〈（(“「『`"
-_TWIN_SIGNS = "`*_"
 # A sign that closes what the same sign opened: code and emphasis.
 _TWINS = re.compile(r"(?P<sign>(?P<one>[`*_])(?P=one)?)(?!(?P=one))[^`*_\n]{1,200}(?P=sign)")
 
@@ -255,8 +248,7 @@ def _candidates(text: str, *, spaced_marks: bool) -> Iterator[_Candidate]:
         return
     notes = spaced_marks and not _NUMBER_FIRST.match(text)
     glued = spaced_marks or text.rstrip().endswith(_MARKER_ENDS)
-    twins = any(map(text.__contains__, _TWIN_SIGNS))
-    opening = [found.start() for found in _TWINS.finditer(text)] if twins else []
+    opening = [found.start() for found in _TWINS.finditer(text)]
     end = 0
     # A search for the first characters is many times faster than one for candidates.
     while first := _FIRST.search(text, end):
@@ -293,8 +285,6 @@ def _note_end(text: str, stop: int, end: int) -> int:
 
 def _enclosed(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of short bracketed or quoted passages, in which no stop ends a sentence."""
-    if not any(map(text.__contains__, _PAIR_SIGNS)):
-        return
     for found in _PAIRS.finditer(text):
         if len(found[0]) < len(text) or text[0] not in "“「":
             yield found.span()
