@@ -130,10 +130,8 @@ def check_samples(
     read = read_samples(path, on_bad=on_bad and count, mapping=mapping, report=_LOG.info)
     samples = sum(1 for _ in read)
     if not samples and first is not None:
-        what = "the only line is bad" if rejected == 1 else f"all {rejected} lines are bad"
-        field = f", field {first.field!r}" if first.field else ""
-        message = f"{what}; the first: line {first.line}{field}: {first.problem}"
-        raise InputError(message, path=str(path))
+        what = f"{first.problem}; and no other line is a sample"
+        raise InputError(what, path=first.path, line=first.line, field=first.field)
     return Checked(samples, rejected, sha256)
 
 
