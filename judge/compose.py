@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -290,12 +291,10 @@ class _ModelJudges(NamedTuple):
         self, prompt: tuple[str, str], seed: int = 0, order: int = 0, *, form: Form | None = None
     ) -> Judge:
         """Return a judge with this prompt, seed, order of the chunks and form of the reply."""
-        from judge.backends.openai.model import SeededModel  # noqa: PLC0415
-
         config = self.config
         size = config.sentences_per_call if form is None else 1
         judge: Judge = PromptedJudge(
-            SeededModel(self.model, seed) if seed else self.model,
+            replace(self.model, later_seed=seed) if seed else self.model,
             load_prompt(*prompt),
             sentences_per_call=size,
             max_reply_tokens=config.max_reply_tokens,

@@ -99,8 +99,6 @@ class ChatRequest(Record):
     """Limit on the reply."""
     deadline: float | None = None
     """When the answer must be there, on the event loop's clock; null means no limit."""
-    seed: int = 0
-    """A number added to the usual seed; each repeat has another."""
 
 
 class ChatReply(Record):

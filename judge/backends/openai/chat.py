@@ -78,8 +78,8 @@ class Capabilities(Record):
         )
         return str(made)
 
-    def body(self, model: str, request: ChatRequest) -> dict[str, JsonValue]:
-        """Return the body of the request for this server."""
+    def body(self, model: str, request: ChatRequest, later: int = 0) -> dict[str, JsonValue]:
+        """Return the body of the request for this server; `later` is added to the seed."""
         messages: list[JsonValue] = [
             {"role": "system", "content": request.system},
             {"role": "user", "content": request.user},
@@ -99,8 +99,8 @@ class Capabilities(Record):
         if self.endpoint == "responses" and "reasoning_effort" in body:
             effort, own = body.pop("reasoning_effort"), body.get("reasoning")
             body["reasoning"] = {**(own if isinstance(own, dict) else {}), "effort": effort}
-        if request.seed and "seed" in body:
-            body["seed"] = _later(body["seed"], request.seed)
+        if "seed" in body:
+            body["seed"] = _later(body["seed"], later)
         return body
 
     def _shape(self, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:

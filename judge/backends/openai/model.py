@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -172,14 +172,15 @@ class ChatModel:
     memory: Store | None
     """The store that remembers them."""
     send: Send
+    later_seed: int = 0
+    """A number added to the usual seed, if the server takes one; each repeat has another."""
 
     def __post_init__(self) -> None:
-        self.signature = self.signed(0)
+        self.signature = self._signed()
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
 
-    def signed(self, seed: int) -> str:
-        """Return the signature of requests with this seed."""
-        return self.settled.signature(self.model, self.server.host, seed)
+    def _signed(self) -> str:
+        return self.settled.signature(self.model, self.server.host, self.later_seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask once, retries included. A failure of the world is a value.
@@ -188,7 +189,7 @@ class ChatModel:
             JudgeUnavailable: wrong key, unknown model, exhausted quota, or the server no longer
                 takes an option that was settled: nothing steps down in the middle of a run.
         """
-        body = self.settled.body(self.model, request)
+        body = self.settled.body(self.model, request, self.later_seed)
         exchange = await self.send(body, request.deadline)
         outcome, seconds, retries = exchange.outcome, exchange.seconds, exchange.retries
         if isinstance(outcome, Failure):
@@ -229,21 +230,5 @@ class ChatModel:
         """Remember a change of the serving model."""
         if served not in {"", self.settled.served}:
             self.settled = self.settled.model_copy(update={"served": served})
-            self.signature = self.signed(0)
+            self.signature = self._signed()
             await remember(self.memory, self.server.base_url, self.model, self.settled)
-
-
-class SeededModel(NamedTuple):
-    """The same model with another seed; where its server takes none, nothing differs."""
-
-    model: ChatModel
-    seed: int
-
-    @property
-    def signature(self) -> str:
-        """The model's signature with that seed."""
-        return self.model.signed(self.seed)
-
-    async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Ask once. Errors as in `ChatModel`."""
-        return await self.model.chat(request.model_copy(update={"seed": self.seed}))
