@@ -13,7 +13,7 @@ from judge import Config, ConfigError, InputError, Sample
 from judge.inputs.fields import sample_from
 from judge.inputs.samples import read_samples
 from judge.records import Chunk
-from tests.commands import judge
+from tests.commands import judge, write
 
 SHAPES = Path(__file__).resolve().parents[2] / "fixtures" / "shapes"
 NUMBERED = ["1", "2"]
@@ -57,12 +57,6 @@ def read(name: str) -> tuple[list[Sample], list[str]]:
     told: list[str] = []
     path = SHAPES / name
     return list(read_samples(path, mapping=MAPPED.get(name), report=told.append)), told
-
-
-def written(folder: Path, *rows: object) -> Path:
-    path = folder / "rows.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -175,14 +169,6 @@ def test_a_map_names_ids_beside_the_texts() -> None:
     assert [each.chunk_id for each in plain.chunks] == ["1", "2"]
 
 
-@pytest.mark.parametrize("ids", [["docX"], ["docX", "docY"]])
-def test_a_retriever_of_langfuse_gives_the_ids_of_its_documents(ids: list[str]) -> None:
-    documents = [{"id": each, "content": "It opens at six."} for each in ids]
-    step = {"id": "o1", "type": "RETRIEVER", "output": documents}
-    row = {"projectId": "p", "input": "When?", "output": "At six [docX].", "observations": [step]}
-    assert [each.chunk_id for each in Sample.of(row).chunks] == ids
-
-
 @pytest.mark.parametrize("wrong", [each for each in ROWS if "field" in each])
 def test_a_half_right_row_names_file_line_and_key(wrong: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
@@ -197,13 +183,13 @@ def test_a_half_right_row_names_file_line_and_key(wrong: dict[str, Any], tmp_pat
 
 def test_a_map_finds_what_has_no_shape_and_says_where_it_finds_nothing(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    rows = [
+    rows: list[dict[str, JsonValue]] = [
         {"nr": number, "out": {"text": text}, "found": [{"body": chunk}], "ask": "?"}
         for number, (text, chunk) in enumerate(
             [("Six rooms are free [1].", "Six rooms are free."), ("九点关门[1]。", "九点关门。")]
         )
     ]
-    path = written(tmp_path, *rows)
+    path = write(tmp_path / "rows.jsonl", rows)
     given = ("answer=out.text", "chunks=found[].body", "qid=nr")
     score = ("score", path, "-o", run, "--judge", "similarity", "--force")
     options = [word for each in given for word in ("--map", each)]
@@ -253,7 +239,7 @@ MIXED: list[tuple[list[dict[str, Any]], list[list[str]] | str]] = [
 
 def test_rows_that_differ(tmp_path: Path) -> None:
     for rows, found in MIXED:
-        path = written(tmp_path, *rows)
+        path = write(tmp_path / "rows.jsonl", rows)
         if isinstance(found, str):
             with pytest.raises(InputError, match=found):
                 list(read_samples(path))
