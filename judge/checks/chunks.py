@@ -1,7 +1,7 @@
 """Flags of samples that no judge can judge fairly: no chunk text, unjudged text, conflicts."""
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from judge.checks.mismatch import ValueIndex, kinds, read_values
@@ -40,10 +40,10 @@ def flag_chunks(sample: Sample, *, claims: bool) -> Iterator[Flag]:
 
 def flag_gaps(sample: Sample) -> Iterator[Flag]:
     """Flag words outside the sentences that came with the answer."""
-    edges = [(each.start, each.end) for each in sample.sentences or ()]
     if sample.sentences is None:
         return
-    starts, ends = [*(start for start, _ in edges), len(sample.answer)], [0, *(e for _, e in edges)]
+    starts = [*(each.start for each in sample.sentences), len(sample.answer)]
+    ends = [0, *(each.end for each in sample.sentences)]
     gaps = (sample.answer[end:start] for end, start in zip(ends, starts, strict=True))
     words = ["".join(_MARKER.sub("", gap).split()) for gap in gaps]
     if count := sum(len(each) for each in words if any(map(str.isalpha, each))):
@@ -58,11 +58,6 @@ class _Statement(NamedTuple):
     words: tuple[tuple[str, tuple[str, ...]], ...]
     """Each content word, with the words of grammar that govern it; the key of a value is empty."""
     values: list[Value]
-
-    @property
-    def content(self) -> Hashable:
-        """A key that two sentences share if they have the same words and values."""
-        return self.words, tuple(tuple(value.readings) for value in self.values)
 
 
 def flag_conflicts(chunks: Sequence[Chunk]) -> Iterator[Flag]:
@@ -93,7 +88,7 @@ def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statemen
     for group in groups.values():
         if len(group) > 1 and len({number for number, _ in group}) > 1:
             statements = [_statement(*each) for each in group]
-            contents = [each.content for each in statements]
+            contents = [(each.words, tuple(v.readings for v in each.values)) for each in statements]
             contents_by_chunk = {
                 (each.chunk, own) for each, own in zip(statements, contents, strict=True)
             }

@@ -130,7 +130,7 @@ def grammar(text: str) -> list[tuple[int, int]]:
 
 
 class Abbreviations(NamedTuple):
-    """The word lists of `judge/data/abbreviations.txt`, lower case, without the final stop."""
+    """The sections of `judge/data/abbreviations.txt`, lower case, without the final stop."""
 
     never_end: frozenset[str]
     """Titles and the like: what follows always belongs to them."""
@@ -154,13 +154,7 @@ def abbreviations() -> Abbreviations:
             section = sections.setdefault(line.strip("[]"), set())
         elif line and not line.startswith("#"):
             section.add(line)
-    return Abbreviations(
-        never_end=frozenset(sections["never ends a sentence"]),
-        may_end=frozenset(sections["may end a sentence"]),
-        closes_list=frozenset(sections["ends a sentence before a capital"]),
-        before_number=frozenset(sections["before a number"]),
-        starters=frozenset(sections["begins a sentence"]),
-    )
+    return Abbreviations(**{name: frozenset(words) for name, words in sections.items()})
 
 
 class _Lists(NamedTuple):

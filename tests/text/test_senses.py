@@ -15,12 +15,6 @@ HIDING: list[str] = RAW["other"]["zh"].split()
 HAN = {word: name for name, entry in CONCEPTS.items() for word in entry.get("zh", "").split()}
 
 
-def read(text: str) -> list[tuple[str, str]]:
-    """Concepts, each with the text from its first word or character to its last one's first."""
-    found = senses(text, words(text))
-    return [(sense.concept, text[places[0] : places[-1] + 1]) for sense, places in found]
-
-
 def sense(word: str) -> Sense:
     ((found, _),) = senses(word, words(word))
     return found
@@ -41,13 +35,3 @@ def test_no_word_of_the_table_has_two_meanings_or_one_at_odds_with_itself() -> N
         )
         less = set(CONCEPTS[found.concept].get("less", "").split())
         assert found.implies & found.excludes <= less <= found.excludes, word
-
-
-def test_the_longest_word_comes_first_and_a_hiding_one_says_nothing() -> None:
-    han = [("scientist", "科学家"), ("buy", "买了"), ("wine", "红酒")]
-    assert read("科学家用人民币买了红酒") == han
-    assert read("the New Zealand high school") == [
-        ("new-zealand", "New Z"),
-        ("secondary-school", "high s"),
-    ]
-    assert [text for text in [*HIDING, "right", "plain ascii"] if read(text)] == []
