@@ -293,29 +293,33 @@ class Connection:
                 counted += not (may_wait and policy.is_free(failure, first=first))
             return outcome
 
-        def wait(state: RetryCallState) -> float:
-            return min(policy.wait(failure, state), max(0.0, self.outage.end - clock()))
+        outcome, retries = await attempt(), 0
+        if isinstance(outcome, Failure) and outcome.again:  # most requests need no waits
 
-        retrying = AsyncRetrying(
-            retry=retry_if_result(lambda made: isinstance(made, Failure) and made.again),
-            wait=wait,
-            stop=lambda state: counted >= attempts or clock() + state.upcoming_sleep >= end,
-            before_sleep=lambda _: self._log_once(failure, first=first),
-            retry_error_callback=lambda _: failure,
-        )
-        outcome: T | Failure = await retrying(attempt)
+            async def again() -> T | Failure:
+                is_first = retrying.statistics["attempt_number"] == 1
+                return failure if is_first else await attempt()
+
+            def wait(state: RetryCallState) -> float:
+                return min(policy.wait(failure, state), max(0.0, self.outage.end - clock()))
+
+            retrying = AsyncRetrying(
+                retry=retry_if_result(lambda made: isinstance(made, Failure) and made.again),
+                wait=wait,
+                stop=lambda state: counted >= attempts or clock() + state.upcoming_sleep >= end,
+                before_sleep=lambda _: self._log_once(failure, first=first),
+                retry_error_callback=lambda _: failure,
+            )
+            outcome = await retrying(again)
+            retries = retrying.statistics["attempt_number"] - 1
         if isinstance(outcome, Failure):
             step, why = outcome.step.format(option=option), self.outage.why
-            error = unavailable(
-                self.server.base_url, str(body["model"]), why or f"{outcome.detail}; {step}"
-            )
-            if step:
-                raise error
-            if why:
-                raise JudgeUnhealthy(str(error))
+            if step or why:
+                why = f"{outcome.detail}; {step}" if step else why
+                error = unavailable(self.server.base_url, str(body["model"]), why)
+                raise error if step else JudgeUnhealthy(str(error))
         elif tokens := spent(outcome):
             self._pace.spent(len(content), tokens)
-        retries = retrying.statistics["attempt_number"] - 1
         return Exchange(outcome, clock() - started, retries)
 
     def _log_once(self, failure: Failure, *, first: bool) -> None:
