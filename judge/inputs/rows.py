@@ -109,9 +109,11 @@ def _text_rows(
     head = stream.peek(PEEK).decode("utf-8-sig", "replace").lstrip()
     first, end, _ = head.partition("\n")
     is_csv = name.endswith((".csv", ".tsv"))
-    if name.endswith((".jsonl", ".ndjson", ".json")) or (not is_csv and head[:1] in ("", "{", "[")):
-        # An array, or an object whose first line holds nothing but the brace.
-        is_document = head.startswith("[") or (end and first.strip() == "{")
+    has_lines = name.endswith((".jsonl", ".ndjson"))
+    if has_lines or name.endswith(".json") or (not is_csv and head[:1] in ("", "{", "[")):
+        # In a file of lines, `{"answer": "a",` is a broken line; `{` alone begins an object.
+        goes_on = first.strip() == "{" if has_lines else first.rstrip().endswith(("{", "[", ","))
+        is_document = head.startswith("[") or (end and goes_on)
         return _document_rows(stream) if is_document else _json_lines(stream)
 
     def on_chinese() -> None:

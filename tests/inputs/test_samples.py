@@ -203,6 +203,7 @@ DOCUMENTS: list[tuple[str, list[str] | str]] = [
     (f" [ {LINE},\n\n{LINE} ]\n", ["1", "2"]),
     (json.dumps([ROW, ROW], indent=1), ["1", "2"]),
     (json.dumps(ROW, indent=2), ["1"]),
+    (LINE.replace(", ", ",\n"), ["1"]),
     (f"[\n{LINE}\n{LINE}]", "line 3: bad JSON: expected `,` or `]`"),
     (f"[{LINE}, {{}}]", "line 2, field 'answer': is missing"),
     # A line that was cut off is a line.
