@@ -187,7 +187,7 @@ def _with_lists(fields: Fields) -> Fields:
     texts = ((name, fields[name]) for name in _LIST_KEYS & fields.keys())
     fields = fields | {name: _parse_list(text) for name, text in texts if isinstance(text, str)}
     found = sorted((int(m[1]), key) for key in fields if (m := NUMBERED_CHUNK.fullmatch(key)))
-    if not found or "chunks" in fields:
+    if not found or not fields.keys().isdisjoint(NAMES["chunks"]):
         return fields
     chunks: list[JsonValue] = [
         {"chunk_id": str(number), "text": text}
@@ -471,11 +471,21 @@ def _values_of(fields: Fields, shape: Shape, found: Mapping[str, tuple[str, obje
         dicts = [each for each in answer if isinstance(each, dict)]
         # Sentences with their citations, and not the parts of a message.
         if shape.order or any("citations" in each and "type" not in each for each in dicts):
-            values["sentences"] = values.pop("answer")
+            given = values.pop("answer")
+            values["sentences"] = [_sentence(each, shape.order, len(order)) for each in given]
     for name in ("answer", "query", "gold_answer"):
         if name in values:
             values[name] = _text(values[name], name, found[name][0], shape)
     return values
+
+
+def _sentence(sentence: Any, name: str, count: int) -> object:  # noqa: ANN401  as the file has it
+    """Return a sentence; a citation beyond its references gets an id that no chunk has."""
+    cited = sentence.get("citations") if isinstance(sentence, dict) else None
+    if not count or not isinstance(cited, list):
+        return sentence
+    known = [f"{name}[{n}]" if type(n) is int and n >= count else n for n in cited]
+    return {**sentence, "citations": known}
 
 
 # Texts of chat messages

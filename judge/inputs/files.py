@@ -268,8 +268,14 @@ def byte_lines(stream: IO[bytes]) -> Iterator[bytes]:
         yield data.removeprefix(BOM_UTF8) if number == 1 else data
 
 
-def text_lines(stream: IO[bytes], on_chinese: Callable[[], object] | None = None) -> Iterator[str]:
+def text_lines(
+    stream: IO[bytes],
+    on_chinese: Callable[[], object] | None = None,
+    on_bad: Callable[[InputError], object] | None = None,
+) -> Iterator[str]:
     """Yield the lines of a UTF-8 file; raise InputError at one that is not UTF-8, or too long.
+
+    With `on_bad`, a line that is not UTF-8 does not raise: the function is called with the error.
 
     With `on_chinese`, lines are decoded as GB18030 from the first one that is not ASCII, if it is
     GB18030 and not UTF-8; the function is then called once.
@@ -284,7 +290,11 @@ def text_lines(stream: IO[bytes], on_chinese: Callable[[], object] | None = None
         try:
             yield data.decode(encoding or "utf-8")
         except UnicodeDecodeError as error:
-            raise wrong_encoding(error).at("", number) from None
+            problem = wrong_encoding(error).at("", number)
+            if on_bad is None:
+                raise problem from None
+            on_bad(problem)
+            yield data.decode(encoding, "replace")
 
 
 def _is(data: bytes, encoding: str) -> bool:

@@ -72,7 +72,7 @@ class InputRow(NamedTuple):
     line: int
     """The number of its line, or of the row in a table or a JSON array, from 1."""
     text: str
-    """The row's line in a file of JSON lines; else the row as JSON."""
+    """The row's line in a file of JSON lines, the lines of a bad record; else the row as JSON."""
     read: Callable[[], Fields]
     """Returns the fields; raises InputError if the row cannot be read."""
 
@@ -120,7 +120,9 @@ def _text_rows(
         if report is not None:
             report(f"{file}: read as GB18030, because it is not UTF-8")
 
-    return _rows_under_header(csv_records(text_lines(stream, on_chinese), _delimiter(first)))
+    wrong: list[InputError] = []
+    lines = text_lines(stream, on_chinese, wrong.append)
+    return _rows_under_header(csv_records(lines, _delimiter(first), wrong))
 
 
 def _json_lines(stream: BufferedReader) -> Iterator[InputRow]:
@@ -202,22 +204,50 @@ def _delimiter(header: str) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
-def csv_records(lines: Iterable[str], delimiter: str) -> Iterator[NumberedCells]:
+class BadRecord(NamedTuple):
+    """A record of a CSV that cannot be read."""
+
+    text: str
+    """Its lines."""
+    error: InputError
+    """What is wrong with it."""
+
+    def fields(self) -> Fields:
+        """Raise the error."""
+        raise self.error
+
+
+def csv_records(
+    lines: Iterable[str], delimiter: str, wrong: list[InputError]
+) -> Iterator[tuple[int, list[str] | BadRecord]]:
     """Yield the records of a CSV, each with the line on which it begins.
 
-    Raise InputError if quotation marks are wrong, or a cell is too long, as behind an open one.
+    A record with wrong quotation marks does not hide the next one. `wrong` receives errors of lines
+    while they are read. Raise InputError if a cell is too long, as behind an open quotation mark.
     """
     csv.field_size_limit(MAX_LINE)
-    reader, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
+    kept: list[str] = []
+
+    def record_lines() -> Iterator[str]:
+        for line in lines:
+            kept.append(line)
+            yield line
+
+    reader, start = csv.reader(record_lines(), delimiter=delimiter, strict=True), 1
     while True:
+        kept.clear()
         try:
             cells = next(reader, None)
         except csv.Error as error:
             step = "close quotation marks, and end lines with a line feed"
-            raise InputError(f"bad CSV: {error}; {step}", line=start) from None
+            problem = InputError(f"bad CSV: {error}; {step}", line=start)
+            if str(error).startswith("field larger"):
+                raise problem from None
+            cells, wrong[:] = [], [*wrong, problem]
         if cells is None:
             return
-        yield start, cells
+        yield start, BadRecord("".join(kept), wrong[0]) if wrong else cells
+        wrong.clear()
         start = reader.line_num + 1
 
 
@@ -225,8 +255,10 @@ def csv_rows(data: bytes) -> Iterator[NumberedCells]:
     """Yield the rows of a sheet saved as CSV that are not blank, with their numbers."""
     text, width = _decoded(data), 0
     delimiter = _delimiter(text.lstrip().partition("\n")[0])
-    records = csv_records(StringIO(text, newline=""), delimiter)
+    records = csv_records(StringIO(text, newline=""), delimiter, [])
     for number, (_, cells) in enumerate(records, 1):
+        if isinstance(cells, BadRecord):
+            raise cells.error
         if not any(map(str.strip, cells)):
             continue
         width = width or len(cells)
@@ -247,11 +279,17 @@ def _too_many_cells(cells: list[str], width: int) -> str:
     return f"{len(cells)} cells under {counted(width, 'column')}; quote cells with a delimiter"
 
 
-def _rows_under_header(records: Iterable[NumberedCells]) -> Iterator[InputRow]:
+def _rows_under_header(
+    records: Iterable[tuple[int, list[str] | BadRecord]],
+) -> Iterator[InputRow]:
     """Yield a row for each record under the header; an empty cell is an absent field."""
     header: list[str] = []
     for line, cells in records:
-        if any(header) and any(cells):
+        if isinstance(cells, BadRecord):
+            if not any(header):
+                raise cells.error.at("", line)
+            yield InputRow(line, cells.text, cells.fields)
+        elif any(header) and any(cells):
             pairs = zip(header, cells, strict=False)
             text = json_text({name: cell for name, cell in pairs if cell})
             yield InputRow(line, text, partial(_cell_fields, header, cells))

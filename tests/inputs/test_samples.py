@@ -140,13 +140,15 @@ def test_a_duplicate_counts_the_line_number_too(tmp_path: Path) -> None:
 
 def test_another_encoding_is_named_with_its_place(tmp_path: Path) -> None:
     lines = [f'{{"qid": "{qid}", "answer": "好", "chunks": []}}' for qid in "a坏c"]
-    data = [text.encode("gb18030" if "坏" in text else "utf-8") + b"\n" for text in lines]
-    bad: list[Rejected] = []
-    path = written(tmp_path, b"".join(data))
-    assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
-    (rejected,) = bad
-    assert "not UTF-8 (byte 0xbb at column" in str(rejected.error)
-    assert "\ufffd" in rejected.text
+    cells = ["qid,answer,chunks", *(f'{qid},好,"[]"' for qid in "a坏c")]
+    for name, rows in {"a.jsonl": lines, "a.csv": cells}.items():
+        data = [text.encode("gb18030" if "坏" in text else "utf-8") + b"\n" for text in rows]
+        bad: list[Rejected] = []
+        path = written(tmp_path, b"".join(data), name)
+        assert [sample.qid for sample in read_samples(path, on_bad=bad.append)] == ["a", "c"]
+        (rejected,) = bad
+        assert "not UTF-8 (byte 0xbb at column" in str(rejected.error)
+        assert "\ufffd" in rejected.text
     texts = {"a.json": '[{"answer": "好"},\n|{"answer": "坏"}]', "a.csv": "好\n|坏"}
     for name, text in texts.items():
         good, _, other = text.partition("|")
@@ -263,13 +265,17 @@ def test_chunks_are_a_json_cell_or_numbered_columns(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_of_a_csv_is_named_and_the_next_is_read(tmp_path: Path) -> None:
-    read, bad = from_csv(tmp_path, "qid,answer,chunks\nq1,a\nq2,d,,e\nq3,f,text\nq4,c")
-    assert [each.qid for each in read] == ["q1", "q4"]
+    rows = 'q1,a\nq2,d,,e\nq3,f,text\nq4,"x"y\nq5,c\nq6,"never\nclosed'
+    read, bad = from_csv(tmp_path, f"qid,answer,chunks\n{rows}")
+    assert [each.qid for each in read] == ["q1", "q5"]
     problems = [
         "line 3: 4 cells under 3 columns",
         "line 4, field 'chunks': is text, 'text'; a list",
+        "line 5: bad CSV: ',' expected after",
+        "line 7: bad CSV: unexpected end of data; close quotation",
     ]
-    assert [each in str(row.error) for each, row in zip(problems, bad, strict=True)] == [True] * 2
+    assert [each in str(row.error) for each, row in zip(problems, bad, strict=True)] == [True] * 4
+    assert [row.text for row in bad[2:]] == ['q4,"x"y\n', 'q6,"never\nclosed']
 
 
 @pytest.mark.parametrize(
@@ -278,7 +284,6 @@ def test_a_bad_row_of_a_csv_is_named_and_the_next_is_read(tmp_path: Path) -> Non
         ("qid,answer,qid\n1,a,2", ", line 1: column 'qid' is there 2 times"),
         ("qid,answer\r1,a\r2,b", ", line 1: bad CSV: new-line character"),
         ('"qid,answer\n1,a', ", line 1: bad CSV: unexpected end of data; close quotation"),
-        ('qid,answer\n1,a\n2,"x"y', ", line 3: bad CSV: ',' expected after"),
     ],
 )
 def test_what_makes_all_of_a_csv_unsound_is_an_error(

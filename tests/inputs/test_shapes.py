@@ -146,6 +146,19 @@ def test_what_each_shape_is_read_as() -> None:
         assert (sample.answer, chunks) == (each["answer"], each["chunks"])
 
 
+def test_a_citation_beyond_the_references_names_no_chunk() -> None:
+    segments = {"a": "One.", "b": "Two."}
+    answer = [{"text": "One.", "citations": [0]}, {"text": "Two.", "citations": [1]}]
+    sample = Sample.of({"references": ["a"], "segments": segments, "answer": answer})
+    assert sample.sentences is not None
+    assert [each.citations for each in sample.sentences] == [(0,), ("references[1]",)]
+
+
+def test_numbered_columns_beside_chunks_are_metadata() -> None:
+    sample = Sample.of({"answer": "a", "contexts": ["t"], "chunk_1": "other"})
+    assert ([each.text for each in sample.chunks], sample.metadata) == (["t"], {"chunk_1": "other"})
+
+
 def test_a_reference_of_another_name_is_one_where_it_is_a_text() -> None:
     row = {"answer": "a", "contexts": ["t"]}
     truths: list[object] = ["九点", ["九点"], None, {"text": "九点"}]
