@@ -8,13 +8,14 @@ from typing import Final, Literal
 
 from judge.messages import filled
 from judge.records import Interval, Record
-from judge.retrieval.records import RankingReport
+from judge.retrieval.records import MeasureDifference, RankingReport
 
 Level = Literal["poor", "fair", "good", "excellent"]
 Use = Literal["faq", "documents", "scholarly", "knowledge_base"]
 
 _ROUNDING: Final = 1e-9
 """The mean of .6, .7 and .8 is computed as .6999…98."""
+_SIGNIFICANT: Final = 0.05
 
 
 class _Condition(Record):
@@ -39,6 +40,20 @@ class _Choice(Record):
     text: str
 
 
+class _ChangeRule(Record):
+    """A finding from the differences between two rankings of the same queries."""
+
+    name: str
+    finding: str
+    rose: tuple[str, ...]
+    least: float
+    """The least difference of a mean that rose."""
+    unchanged: tuple[str, ...]
+    most: float
+    """The greatest difference of a mean that is unchanged."""
+    advice: tuple[str, ...]
+
+
 class DiagnosisTable(Record):
     """The rules of thumb by which rank measures are read."""
 
@@ -52,6 +67,7 @@ class DiagnosisTable(Record):
     choice: _Choice
     rule: tuple[_FindingRule, ...]
     """Each finding, its conditions, and the names of its advice, likeliest first."""
+    change: _ChangeRule
 
 
 @cache
@@ -106,7 +122,7 @@ class Finding(Record):
     advice: tuple[str, ...]
     """What to do, likeliest first."""
     grounds: tuple[str, ...]
-    """The numbers it rests on, each beside its limit."""
+    """The numbers it rests on, each beside its limit or its earlier value."""
 
 
 class Reading(Record):
@@ -144,17 +160,39 @@ def read(report: RankingReport, use: Use) -> Reading:
     return Reading(
         bands=bands,
         targets=tuple(targets),
-        findings=tuple(
-            Finding(
-                name=rule.name,
-                finding=rule.finding,
-                advice=tuple(table.advice[name] for name in rule.advice),
-                grounds=grounds,
-            )
-            for rule, grounds in holding
-        ),
+        findings=tuple(_finding(rule, grounds) for rule, grounds in holding),
         choice=_choice({name for rule, _ in holding for name in rule.advice}, now),
         ceilings={name: each.ceiling for name, each in now.items() if each.ceiling < 1},
+    )
+
+
+def read_change(differences: Mapping[str, MeasureDifference | None]) -> Finding | None:
+    """Return what two rankings point to: a better order of as many relevant chunks, or None."""
+    rule = diagnosis_table().change
+    measured = {name: each for name, each in differences.items() if each is not None}
+    gain = next((name for name in rule.rose if name in measured), None)
+    same = next((name for name in rule.unchanged if name in measured), None)
+    if gain is None or same is None:
+        return None
+    rise, rest = measured[gain], measured[same]
+    rose = rise.p < _SIGNIFICANT and rise.difference >= rule.least - _ROUNDING
+    if not rose or rest.p < _SIGNIFICANT or abs(rest.difference) > rule.most + _ROUNDING:
+        return None
+    now = f"{rest.first + rest.difference:.3f}"
+    grounds = (
+        f"{gain} rose from {rise.first:.3f} to {rise.first + rise.difference:.3f}",
+        f"{same} is unchanged: {rest.first:.3f} before, {now} now",
+    )
+    return _finding(rule, grounds)
+
+
+def _finding(rule: _FindingRule | _ChangeRule, grounds: tuple[str, ...]) -> Finding:
+    advice = diagnosis_table().advice
+    return Finding(
+        name=rule.name,
+        finding=rule.finding,
+        advice=tuple(advice[name] for name in rule.advice),
+        grounds=grounds,
     )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from judge import measure_retrieval
-from judge.advice.diagnose import Reading, diagnosis_table, read
+from judge.advice.diagnose import Reading, diagnosis_table, read, read_change
 from judge.records import Sample
-from judge.retrieval.records import RankingReport
+from judge.retrieval.records import MeasureDifference, RankingReport
 
 ANY = measure_retrieval([Sample(qid="q", retrieved=("a",), gold_evidence=("a",))])
 
@@ -89,3 +89,37 @@ def test_advice_to_hand_more_chunks_and_fewer_says_how_to_choose() -> None:
     both = read(report({**low, "precision@5": 0.2}), "faq")
     assert names(both) == ["cut_early", "noisy"]
     assert "recall@20" in both.choice
+
+
+def gap(first: float, difference: float, p: float) -> MeasureDifference:
+    whole = {"queries": 60, "interval": None, "gain": None, "higher": 0, "lower": 0}
+    return MeasureDifference.model_validate(
+        {"first": first, "difference": difference, "p": p, **whole}
+    )
+
+
+# How nDCG and recall changed, each with its p, and whether that shows that a reranker works.
+CHANGES = [
+    (0.1, 0.01, 0.01, 0.3, True),
+    (0.1, 0.06, 0.01, 0.3, False),  # by chance
+    (0.015, 0.001, 0.01, 0.3, False),  # surely up, by too little to count
+    (0.1, 0.001, 0.04, 0.01, False),  # recall rose
+    (0.1, 0.001, -0.04, 0.01, False),  # recall fell
+    (0.1, 0.001, 0.07, 0.3, False),  # recall may have changed
+    (0.1, 0.001, 0.0, 1.0, True),
+]
+
+
+def test_a_better_order_of_as_much_shows_that_the_reranker_works() -> None:
+    for ndcg, p, recall, p_recall, works in CHANGES:
+        pair = {"ndcg@10": gap(0.6, ndcg, p), "recall@20": gap(0.75, recall, p_recall)}
+        assert (read_change(pair) is not None) is works, (ndcg, recall)
+    # The deepest recall counts: a reranker of a hundred may raise the recall of twenty.
+    deep = {"recall@20": gap(0.7, 0.1, 0.001), "recall@100": gap(0.9, 0.0, 1.0)}
+    found = read_change({"ndcg@10": gap(0.6, 0.1, 0.01), **deep})
+    assert found is not None
+    assert found.grounds == (
+        "ndcg@10 rose from 0.600 to 0.700",
+        "recall@100 is unchanged: 0.900 before, 0.900 now",
+    )
+    assert read_change({"ndcg@10": gap(0.6, 0.1, 0.01), "recall@20": None}) is None

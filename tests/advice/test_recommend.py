@@ -305,4 +305,6 @@ def test_every_rule_has_its_texts_and_names_measures_that_there_are() -> None:
     assert (
         unknown(*(name for rule in table.rule for row in rule.when for name in row.measures)) == []
     )
-    assert set(table.advice) == {name for rule in table.rule for name in rule.advice}
+    assert unknown(*table.change.rose, *table.change.unchanged) == []
+    named = {name for rule in table.rule for name in rule.advice}
+    assert set(table.advice) == named | set(table.change.advice)

@@ -173,6 +173,10 @@ def test_differences_are_paired(tmp_path: Path) -> None:
     assert found["gain"] == pytest.approx(here.mean() / there.mean() - 1)
     assert (found["queries"], found["higher"]) == (50, int((here > there).sum()))
     assert runs["dense"]["differences"] == {}
+    assert "What hybrid points to" not in judge("retrieval", one, two, "-k", 3).out
+    sure = write(tmp_path / "reranked.jsonl", at([1] * 50))
+    text = " ".join(judge("retrieval", one, sure, "-k", "10,20").out.split())
+    assert "What reranked points to - recall is unchanged and nDCG rose" in text
 
 
 def test_queries_that_are_not_the_same(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.advice.diagnose import Level, Reading, Use
+from judge.advice.diagnose import Finding, Level, Reading, Use, read_change
 from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, between, chance, number, signed, some
 from judge.retrieval.records import (
@@ -143,6 +143,9 @@ def print_compared(report: RunsReport, page: Page) -> None:
     if report.rejected:
         page.say(f"lines left out because they are no samples: {report.rejected}", hang=2)
     for name, run in zip(names, report.runs, strict=True):
+        if found := read_change(run.differences):
+            page.say(f"What {name} points to", hang=2, style="bold")
+            _print_finding(found, page)
         for gate in run.report.gates:
             page.say(Text(f"{name}: ").append_text(gate_line(gate)), hang=2)
     page.made_by(dict.fromkeys(run.report.signature for run in report.runs))
@@ -178,11 +181,7 @@ def print_reading(found: Reading, use: Use, page: Page) -> None:
     page.table(("measure", "mean", "95 % interval", "target", "reached"), rows)
     page.heading("What the numbers point to")
     for finding in found.findings:
-        page.say(f"- {finding.finding}", hang=2, style="bold")
-        for ground in finding.grounds:
-            page.say(f"  because {ground}", hang=4)
-        for advice in finding.advice:
-            page.say(f"  next: {advice}", hang=4)
+        _print_finding(finding, page)
     if not found.findings:
         page.say("No rule applies, which does not prove that all is well.", hang=2)
     if found.choice:
@@ -191,6 +190,15 @@ def print_reading(found: Reading, use: Use, page: Page) -> None:
         most = ", ".join(f"{name} {number(limit)}" for name, limit in found.ceilings.items())
         text = f"Given how many chunks are relevant, no ranking could exceed {most} here."
         page.say(f"{text} These means are read as shares of that.", hang=2, style="yellow")
+
+
+def _print_finding(found: Finding, page: Page) -> None:
+    """Print a finding with its grounds and its advice."""
+    page.say(f"- {found.finding}", hang=2, style="bold")
+    for ground in found.grounds:
+        page.say(f"  because {ground}", hang=4)
+    for advice in found.advice:
+        page.say(f"  next: {advice}", hang=4)
 
 
 def _print_bands(bands: Mapping[str, Level], page: Page) -> None:
