@@ -268,9 +268,10 @@ async def _warm_up(config: Config) -> None:
 
     if config.fallback:
         alone(config, offline(config))
-    text = "The hotel costs 600. 旅馆600元。"
+    # The long patterns for abstentions and pleasantries are compiled as well.
+    text = "The documents do not say when it costs 600. Feel free to ask. 旅馆600元。"
     entry = {"support": "none", "evidence": [], "reason": ""}
-    reply = json.dumps({"verdicts": [{"id": "s1", **entry}, {"id": "s2", **entry}]})
+    reply = json.dumps({"verdicts": [{"id": "s1", **entry}, {"id": "s3", **entry}]})
     model = FakeModel([reply])
     judge = PromptedJudge(model, load_prompt(FAITHFULNESS, config.prompt))
     sample = Sample(qid="", query="", answer=text, chunks=(Chunk(chunk_id="1", text=text),))

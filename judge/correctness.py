@@ -36,7 +36,8 @@ from judge.scores.answer import answer_relevance, is_beside, unasked, with_outco
 from judge.scores.correctness import context_scores, correctness, quadrant
 from judge.text.words import blank
 
-_FOREIGN: Final = Unscored(
+# Validators take a while to build, and a command that starts needs none.
+_FOREIGN: Final = Unscored.model_construct(
     reason=UnscoredReason.MALFORMED, detail="question: the parts given are not its own"
 )
 

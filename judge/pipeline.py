@@ -31,8 +31,11 @@ from judge.records import (
 from judge.scores.answer import aggregate
 from judge.signature import Signature
 
-_MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
-_TOO_LONG: Final = Unscored(
+# Validators take a while to build, and a command that starts needs none.
+_MISSING: Final = Unscored.model_construct(
+    reason=UnscoredReason.MISSING, detail="the judge gave no outcome"
+)
+_TOO_LONG: Final = Unscored.model_construct(
     reason=UnscoredReason.BUDGET,
     detail=(
         f"over {MOST_SENTENCES:,} sentences, or a claim of over {MOST_CLAIM_CHARACTERS:,} "

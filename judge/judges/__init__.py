@@ -7,7 +7,10 @@ from judge.checks.mismatch import Mismatch
 from judge.messages import Lang, Messages, language_of
 from judge.records import Flag, JudgeOutcome, Judgment, Unscored, UnscoredReason, Verdict
 
-MISSING: Final = Unscored(reason=UnscoredReason.MISSING, detail="the judge gave no outcome")
+# Validators take a while to build, and a command that starts needs none.
+MISSING: Final = Unscored.model_construct(
+    reason=UnscoredReason.MISSING, detail="the judge gave no outcome"
+)
 _COMMA: Final[dict[Lang, str]] = {"en": ", ", "zh": "、"}
 
 
