@@ -29,8 +29,21 @@ _FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 _HASH: Final = 8
 _MAX_TOKENS: Final = 10**9
 """A larger token count of one call is an error of the server."""
-_FINISHES: Final[dict[object, Finish]] = {"length": "length", "content_filter": "content_filter"}
+_FINISHES: Final[Mapping[str, Finish]] = {
+    # Also as Gemini, Anthropic and others call it.
+    **dict.fromkeys(
+        ("length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"),
+        "length",
+    ),
+    **dict.fromkeys(
+        ("content_filter", "sensitive", "SAFETY", "RECITATION", "BLOCKLIST", "SPII"),
+        "content_filter",
+    ),
+    "PROHIBITED_CONTENT": "content_filter",
+}
 """Why a reply ended, by `finish_reason`; any other reason is the usual end."""
+_BROKEN_OFF: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""The `finish_reason` of a reply that is not whole because the server failed."""
 
 
 class Capabilities(Record):
@@ -220,10 +233,17 @@ def read_completion(text: str, sent: Mapping[str, JsonValue]) -> ChatReply:
 def _read_chat(body: _Object) -> tuple[Finish, str, str, str]:
     """Return the end, the reply, the refusal and the thoughts of a chat completion."""
     choice = body["choices"][0]
+    # Gemini may say which filter it was: "content_filter: RECITATION".
+    ended = (choice.get("finish_reason") or "").partition(":")[0]
+    if ended in _BROKEN_OFF:
+        raise ValueError("the reply is not whole")
     message = choice["message"]
+    content = message.get("content") or ""
+    if isinstance(content, list):  # of parts, those of thinking among them
+        content = "".join(each["text"] for each in content if each.get("type") == "text")
     return (
-        _FINISHES.get(choice.get("finish_reason"), "stop"),
-        message.get("content") or "",
+        _FINISHES.get(ended, "stop"),
+        content,
         message.get("refusal") or "",
         message.get("reasoning_content") or message.get("reasoning") or "",
     )
@@ -241,7 +261,7 @@ def _read_response(body: _Object) -> tuple[Finish, str, str, str]:
             for content in (*(item.get("content") or ()), *(item.get("summary") or ())):
                 texts[content["type"]] += content.get("text") or content.get("refusal") or ""
     return (
-        "stop" if status == "completed" else _FINISHES.get(reason, "length"),
+        "stop" if status == "completed" else _FINISHES.get(reason or "", "length"),
         texts["output_text"],
         texts["refusal"],
         texts["reasoning_text"] + texts["summary_text"],

@@ -3,9 +3,12 @@
 import json
 import math
 import re
+import time
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
@@ -91,6 +94,11 @@ class Failure:
 _ADD_CREDIT: Final = "add credit, or set OPENAI_API_KEY to another key"
 _QUOTA: Final = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 _FILTERS: Final = {"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy"}
+_FLAGGED: Final = "flagged_input"
+"""What OpenRouter says beside the error of a prompt that was filtered."""
+_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d+)?)s")
+"""A wait as Gemini writes it, such as `38s`."""
+_INVALID_KEYS: Final = {"API_KEY_INVALID"}  # Gemini, with status 400
 _LENGTHS: Final = {"context_length_exceeded", "exceed_context_size_error"}
 _LENGTH: Final = re.compile(
     r"context (?:length|size|window)|maximum context|longer than the model|prompt is too long"
@@ -114,6 +122,8 @@ def _classify(
     match status:
         case _ if codes & _QUOTA:
             reason, step = UnscoredReason.RATE_LIMITED, f"the quota is used up: {_ADD_CREDIT}"
+        case _ if codes & _INVALID_KEYS:
+            step = _STEPS[401]
         case _ if codes & _FILTERS:
             reason = UnscoredReason.CONTENT_FILTER
         case _ if codes & _LENGTHS:
@@ -174,7 +184,7 @@ def read_failure(
     status: int, text: str, headers: Mapping[str, str] | None = None, hide: Hide = str
 ) -> Failure:
     """Return the failure of an error response; `text` is its body, of any form."""
-    codes, param, message = _read_error(text)
+    codes, param, message, delay = _read_error(text)
     message = printable(hide(message))[:_MESSAGE_CHARACTERS]
     reason, again, step = _classify(status, codes, message)
     detail = brief(f"HTTP {status}: {message or 'no message'}")
@@ -188,20 +198,20 @@ def read_failure(
         status=status,
         message=message,
         param=param,
-        wait=_wait(headers or {}),
+        wait=_wait(headers or {}, delay),
     )
 
 
 def broken(status: int, text: str) -> Failure:
     """Return the failure of a successful response without a reply; it may name an error."""
-    codes, _, message = _read_error(text)
+    codes, _, message, _ = _read_error(text)
     reason, again, step = _classify(status, codes, "")
     detail = brief(f"HTTP {status}, but no reply in it: {printable(message) or 'an empty body'}")
     return Failure(reason, detail, again, step)
 
 
-def _read_error(text: str) -> tuple[AbstractSet[str], str, str]:
-    """Return the codes, the field of the request and the message in an error response's body."""
+def _read_error(text: str) -> tuple[AbstractSet[str], str, str, str]:
+    """Return the codes, the field of the request, the message and the wait in an error's body."""
     try:
         body: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -210,25 +220,41 @@ def _read_error(text: str) -> tuple[AbstractSet[str], str, str]:
         body = body[0]
     error = body.get("error") or body if isinstance(body, dict) else body
     parts = error if isinstance(error, dict) else {}
-    param = parts.get("param")
+    param, details, metadata = (parts.get(name) for name in ("param", "details", "metadata"))
     message = parts.get("message") or parts.get("detail") or error
+    codes = [parts.get("code"), parts.get("type")]
+    delay = ""
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict):
+            codes.append(detail.get("reason"))
+            delay = str(detail.get("retryDelay") or delay)
+    if isinstance(metadata, dict) and _FLAGGED in metadata:
+        codes.append("content_filter")
     return (
-        {code for code in (parts.get("code"), parts.get("type")) if isinstance(code, str)},
+        {code for code in codes if isinstance(code, str)},
         re.split(r"[.\[]", param)[0] if isinstance(param, str) else "",
         message if isinstance(message, str) else json.dumps(message),
+        delay,
     )
 
 
-def _wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a response asks to wait; Azure and OpenAI send milliseconds."""
+def _wait(headers: Mapping[str, str], delay: str) -> float | None:
+    """Return the seconds that a response asks to wait, by a header or else by its body."""
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        text = headers.get(name, "")
         try:
-            seconds = float(headers.get(name, "")) * scale
+            seconds = float(text) * scale
         except ValueError:
-            continue
+            try:
+                moment = parsedate_to_datetime(text)
+                # One of the three forms of a date has no zone, and is in UTC like the others.
+                seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - time.time()
+            except (ValueError, OverflowError):
+                continue
         if math.isfinite(seconds):
             return max(0.0, seconds)
-    return None
+    found = _DELAY.fullmatch(delay)
+    return float(found[1]) if found else None
 
 
 def brief(text: str) -> str:

@@ -99,6 +99,14 @@ def body(
 THOUGHT = ' {"verdicts": []}\n'
 ENDS: list[tuple[JsonValue, JsonValue, str, str]] = [
     ({"content": "{"}, "length", "{", "length"),
+    ({"content": "{"}, "MAX_TOKENS", "{", "length"),
+    ({}, "content_filter: RECITATION", "", "content_filter"),
+    (
+        {"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "{}"}]},
+        "stop",
+        "{}",
+        "stop",
+    ),
     ({"content": ""}, "content_filter", "", "content_filter"),
     ({"content": None, "refusal": "I cannot."}, "stop", "I cannot.", "refusal"),
     ({"content": "x", "refusal": "no"}, "content_filter", "x", "content_filter"),
@@ -167,6 +175,7 @@ NO_REPLIES = [
     "\ufffd\ufffd",
     body({"content": ["odd"]}),
     body({"content": "x"}, ["odd"]),
+    body({"content": "half"}, "error"),
     '{"choices": ' + "[" * 100_000,
 ]
 

@@ -25,6 +25,7 @@ STATUSES: list[tuple[int, dict[str, JsonValue], str, bool]] = [
     (529, {"message": "overloaded"}, "server_error", True),
     (400, {"message": "x", "code": "content_filter"}, "content_filter", False),
     (403, {"message": "x", "code": "content_filter"}, "content_filter", False),
+    (403, {"message": "x", "metadata": {"flagged_input": ""}}, "content_filter", False),
     (404, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
     (500, {"message": "failed to parse grammar"}, "server_error", False),
     (400, {"message": "x", "code": "context_length_exceeded"}, "truncated", False),
@@ -98,12 +99,22 @@ WAITING: list[tuple[dict[str, str], float | None]] = [
     ({"retry-after-ms": "150", "retry-after": "9"}, 0.15),
     ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
     ({"retry-after": "-1"}, 0.0),
+    ({"retry-after": "Fri, 01 Jan 2021 00:00:00 GMT"}, 0.0),
 ]
 
 
 def test_the_requested_wait() -> None:
     found = [(each, read("x", 429, each).wait) for each, _ in WAITING]
     assert found == WAITING
+
+
+def test_what_gemini_says_in_the_details_of_an_error() -> None:
+    for delay, wait in (("38s", 38.0), ("0.5s", 0.5), ("-1s", None), (38, None)):
+        error: JsonValue = {"message": "x", "details": ["odd", {"retryDelay": delay}]}
+        assert read([{"error": error}], 429).wait == wait
+        assert read({"error": error}, 429, {"retry-after": "3"}).wait == 3
+    wrong_key = read([{"error": {"message": "x", "details": [{"reason": "API_KEY_INVALID"}]}}], 400)
+    assert wrong_key.step.startswith("set OPENAI_API_KEY")
 
 
 ABOUT: list[tuple[dict[str, JsonValue], str | None]] = [
