@@ -236,7 +236,7 @@ def _read_chat(body: _Object) -> tuple[Finish, str, str, str]:
     # Gemini may say which filter it was: "content_filter: RECITATION".
     ended = (choice.get("finish_reason") or "").partition(":")[0]
     if ended in _BROKEN_OFF:
-        raise ValueError("the reply is not whole")
+        raise ValueError("no reply in the body: it broke off")
     message = choice["message"]
     content = message.get("content") or ""
     if isinstance(content, list):  # of parts, those of thinking among them
