@@ -107,6 +107,8 @@ def _problem(error: ValidationError) -> InputError:
     if not problem.startswith(_SHOULD_BE):
         return InputError(problem, field=field)
     needed = _TYPES.get(first["type"], problem.removeprefix(_SHOULD_BE))
+    if first["type"] == "tuple_type" and isinstance(first["input"], str):
+        needed = "a list, which json.dumps writes in a cell,"
     return unfit(first["input"], needed, field)
 
 

@@ -1,16 +1,18 @@
-"""An evaluator for the `evaluate` of LangSmith, LangChain's platform.
+"""An evaluator for the `evaluate` of LangSmith, and a step behind LangChain's chains.
 
 An answer without a score has a value and a comment with the reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judge import Evaluator, Sample
+from judge import Evaluator, Sample, SampleResult, evaluate
 from judge.config import load_config
 from judge.messages import Lang
 from judge.reports.cases import case_of
 
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
 _Row = dict[str, Any]
 
 
@@ -28,3 +30,25 @@ def faithfulness_evaluator(
         return {**fields, "comment": case_of(result, lang=lang).text, "metadata": metadata}
 
     return faithfulness
+
+
+def with_faithfulness(evaluator: Evaluator | None = None, lang: Lang = "en") -> "Runnable":
+    """Return a step that adds `faithfulness` and `faithfulness_comment` to a chain's output."""
+    try:
+        from langchain_core.runnables import RunnableLambda  # noqa: PLC0415  LangSmith needs none
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{error}: pip install langchain-core") from error
+    judge = evaluator or Evaluator(load_config({}))
+
+    def with_score(row: _Row, result: SampleResult) -> _Row:
+        comment = case_of(result, lang=lang).text
+        score = result.scores.faithfulness
+        return {**row, "faithfulness": score, "faithfulness_comment": comment}
+
+    def invoke(row: _Row) -> _Row:
+        return with_score(row, *evaluate([Sample.of(row)], evaluator=judge))
+
+    async def ainvoke(row: _Row) -> _Row:
+        return with_score(row, await judge.evaluate_one(Sample.of(row)))
+
+    return RunnableLambda(invoke, afunc=ainvoke, name="faithfulness")

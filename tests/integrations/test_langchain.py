@@ -11,6 +11,7 @@ from tests.known_scores import RATED, TEXT, rater, recipe, tool
 from tests.post_server import PostServer
 from tests.replies import Status
 
+runnables = tool("langchain_core.runnables")
 documents = tool("langchain_core.documents")
 langsmith = tool("langsmith")
 ours = tool("judge.integrations.langchain")
@@ -65,6 +66,17 @@ def settings() -> Iterator[dict[str, Any]]:
 
 def test_langsmith_evaluate(settings: dict[str, Any]) -> None:
     check(list(langsmith().evaluate(target, data=dataset(), **settings)))
+
+
+def test_a_step_behind_a_chain() -> None:
+    rag = runnables().RunnableLambda(
+        lambda name: {"input": name, "answer": RATED[name].answer, "context": chunks()}
+    )
+    for row in (rag | ours().with_faithfulness(rater())).batch(list(RATED)):
+        rated = RATED[row["input"]]
+        assert (row["faithfulness"], row["answer"]) == (rated.score, rated.answer)
+        assert row["faithfulness_comment"].split("\n")[0] == rated.says
+        assert row["context"] == chunks()
 
 
 def test_the_recipe() -> None:
