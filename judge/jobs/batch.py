@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 from pydantic_core import to_json
 
 from judge.backends.openai.batches import WAITS, BatchReply, RequestKey, ask_batch
@@ -42,6 +42,8 @@ _LEFTOVER: Final = re.compile(r"requests-\d{3,}\.jsonl|.*\.[0-9a-f]{16}\.part")
 _LINE_START: Final = re.compile(rb'\{"custom_id":"(judge-[0-9a-f]{40}-\d+)"')
 _JUDGED: Final = "judged"
 MEND: Final = "mend that, and run the same command again"
+_DROPPED: Final = frozenset({"max_line", "state", "done", "failed", "outputs", "why"})
+"""Settings and fields of a file that earlier versions wrote into the record."""
 
 
 class RequestFile(Record):
@@ -72,6 +74,21 @@ class BatchRecord(Document):
     """The options of the server that the requests use."""
     files: tuple[RequestFile, ...] = ()
     """The files of requests, in the order in which they were written."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_dropped_fields(cls, data: Any) -> Any:  # noqa: ANN401  whatever is validated
+        """Leave out what earlier versions wrote, so that replies that were paid for can be read."""
+        if not isinstance(data, dict) or not isinstance(data.get("files", ()), list | tuple):
+            return data
+        files = [_without_dropped(each) for each in data.get("files", ())]
+        return data | {"config": _without_dropped(data.get("config")), "files": files}
+
+
+def _without_dropped(value: Any) -> Any:  # noqa: ANN401  whatever is validated
+    if not isinstance(value, dict):
+        return value
+    return {name: each for name, each in value.items() if name not in _DROPPED}
 
 
 class BatchFolder:

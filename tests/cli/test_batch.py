@@ -274,6 +274,19 @@ def test_samples_may_be_moved_between_two_steps(tmp_path: Path) -> None:
     batch("write", second, *words)
 
 
+def test_a_folder_of_an_earlier_version_is_read(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    with BatchProvider() as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        batch("send", "night")
+        path = place / "night" / "batch.json"
+        record = json.loads(path.read_text("utf-8"))
+        record["config"]["max_line"] = 64.0
+        record["files"][0] |= {"state": "sent", "done": 0, "failed": 0, "outputs": [], "why": ""}
+        path.write_text(json.dumps(record), "utf-8")
+        assert "6 judged" in batch("read", "night").out
+
+
 def test_an_error_without_a_message_is_no_reply() -> None:
     failed = {"custom_id": f"judge-{'0' * 40}-512", "error": {"message": ""}}
     reply = BatchReply.parse(json.dumps(failed).encode())
