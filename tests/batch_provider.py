@@ -83,6 +83,8 @@ class BatchProvider(JudgeServer):
 
     async def _look(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["id"]
+        if refusal := self._refused(request):
+            return await send(request, refusal)
         self._looked[name] = self._looked.get(name, 0) + 1
         if self._looked[name] == self._looks:
             self._finish(name)

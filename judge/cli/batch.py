@@ -152,7 +152,7 @@ def _progress(filled: Filled) -> list[str]:
 def _state(state: BatchState) -> str:
     batch, file = state.batch, state.file
     counts = batch.request_counts
-    completed, failed = (counts.completed, counts.failed) if counts else (0, 0)
+    completed, failed = (counts.completed or 0, counts.failed or 0) if counts else (0, 0)
     done = f"{completed:,} of {file.requests:,} answered, {failed:,} failed"
     why = f" · {flat(state.why)}" if state.why else ""
-    return f"{file.name}  {flat(batch.status)}: {done}{why}"
+    return f"{file.name}  {flat(batch.status or 'no state')}: {done}{why}"

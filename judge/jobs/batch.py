@@ -116,7 +116,7 @@ class BatchFolder:
         with writing(path, "name another -o"):
             path.mkdir(parents=True, exist_ok=True)
             # A kill -9 may leave a part of the record.
-            ours = (LOCK, f"{RECORD}.")
+            ours = (LOCK, f".{RECORD}.")
             names = [each.name for each in path.iterdir() if not each.name.startswith(ours)]
         if names and RECORD not in names:
             raise RunError(f"{path}: is not empty, and no batch folder; name another -o")

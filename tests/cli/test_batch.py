@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.backends.openai.batches import BatchReply
+from judge.inputs.tables import replacing
 from tests.batch_provider import BatchProvider
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
@@ -148,6 +149,23 @@ def test_a_file_is_sent_once_whatever_is_cut_off(place: Path) -> None:
         assert read() == (6, 0)
 
 
+def test_a_page_instead_of_an_answer_is_one_line_and_leaves_the_folder_whole(place: Path) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    page, nameless = Status(200, "<html>Sign in</html>"), Status(200, {})
+    refusing = {"POST /v1/files": page, "GET /v1/batches/batch_0": page}
+    with BatchProvider(refusing=refusing) as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        batch("send", "night", code=3)
+    with BatchProvider(refusing={**refusing, "POST /v1/batches": nameless}) as server:
+        shutil.rmtree("night")
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        for code in (3, 3, 0):
+            batch("send", "night", code=code)
+        batch("read", "night", code=3)
+        batch("read", "night")
+        assert read() == (6, 0)
+
+
 def test_what_cannot_be_is_one_line(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_ATTEMPTS", "1")
     write(place / "samples.jsonl", SAMPLES)
@@ -264,9 +282,11 @@ def test_a_folder_keeps_where_it_was_written_for(
 def test_samples_may_be_moved_between_two_steps(tmp_path: Path) -> None:
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     write(first, SAMPLES)
-    part = tmp_path / "night" / "batch.json.0123456789abcdef.part"
-    part.parent.mkdir()
+    (tmp_path / "night").mkdir()
+    with replacing(tmp_path / "night" / "batch.json") as part:
+        part.touch()
     part.touch()  # as a kill -9 may leave it
+    (tmp_path / "night" / "batch.json").unlink()
     words = ("-o", part.parent, "--model", "m", "--base-url", refused_url(), "--no-probe")
     batch("write", first, *words)
     assert not part.exists()

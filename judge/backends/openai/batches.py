@@ -6,9 +6,10 @@ import re
 from collections.abc import AsyncGenerator, Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, TypeVar
 
 from openai.types import Batch as Batch  # noqa: PLC0414  jobs/batch.py names it, too
+from openai.types import FileObject
 from pydantic import JsonValue
 
 from judge.backends.openai.chat import LIMITS, PATHS, read_completion, reply_limit
@@ -19,6 +20,8 @@ from judge.backends.openai.server import Server
 from judge.config import Endpoint
 from judge.errors import JudgeUnavailable, JudgeUnhealthy
 from judge.records import ChatReply, UnscoredReason
+
+_Made = TypeVar("_Made", Batch, FileObject)
 
 WAITS: Final = "waits for the reply to a batch"
 """The detail of an outcome that a reply may still bring."""
@@ -154,7 +157,8 @@ class Provider:
     async def send(self, path: Path, digest: str, endpoint: Endpoint) -> Batch:
         """Upload a file and start a batch for it."""
         with path.open("rb") as content, self._translated("POST", "/files"):
-            file = await self._client.files.create(file=(path.name, content), purpose="batch")
+            name = (path.name, content)
+            file = _named(await self._client.files.create(file=name, purpose="batch"))
         order = {
             "input_file_id": file.id,
             "endpoint": f"/v1{PATHS[endpoint]}",
@@ -163,14 +167,15 @@ class Provider:
         }
         with self._translated("POST", "/batches"):
             # It may succeed, and only its answer be lost: `find` then finds the batch.
-            return await self._client.post(
+            sending = self._client.post(
                 "/batches", cast_to=Batch, body=order, options={"max_retries": 0}
             )
+            return _named(await sending)
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
         with self._translated("GET", f"/batches/{batch}"):
-            return await self._client.batches.retrieve(batch)
+            return _named(await self._client.batches.retrieve(batch))
 
     def why(self, batch: Batch) -> str:
         """Return a batch's error messages on one line, without secrets; empty without an error."""
@@ -202,3 +207,10 @@ class Provider:
         if path in {"/files", "/batches"} and failure.status in _NOT_FOUND:
             step = _NO_BATCHES
         raise JudgeUnavailable(f"{where}; {step}")
+
+
+def _named(made: _Made) -> _Made:
+    """Return what the provider answered, which the SDK does not check, if it has an id."""
+    if not isinstance(getattr(made, "id", None), str):
+        raise ValueError("no id")  # noqa: TRY004  the provider's answer is wrong, not a type of ours
+    return made

@@ -279,13 +279,13 @@ class Connection:
         if first:
             patience = policy.patience and policy.patience + _LAST_SECONDS
             end, attempts = started + max(policy.timeout, patience), min(attempts, _FIRST_ATTEMPTS)
-        failure = Failure(UnscoredReason.TIMEOUT, "nothing was sent", again=False)
+        failure = Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False)
         counted = 0
 
         async def attempt() -> T | Failure:
             nonlocal failure, counted
-            if failure.again and clock() >= min(end, self.outage.end):
-                return replace(failure, again=False)  # the wait took too long
+            if clock() >= (min(end, self.outage.end) if failure.again else end):
+                return replace(failure, again=False)  # a wait before it took too long
             url = self.server.base_url + path
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):

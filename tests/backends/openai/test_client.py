@@ -306,3 +306,13 @@ def test_the_attempts_of_a_request(ask: Ask) -> None:
         failed = outcome.reason.value if isinstance(outcome, Failure) else ""
         found.append((answers, failed, exchange.retries))
     assert found == ATTEMPTS
+
+
+async def test_nothing_is_sent_behind_the_deadline(key: str, quick: Policy) -> None:
+    with JudgeServer(lambda _: FINE) as server:
+        async with Connection(server.base_url, key, policy=quick) as connection:
+            await connection.ask("/chat/completions", BODY, words)  # its socket stays open
+            late = asyncio.get_running_loop().time() - 1
+            exchange = await connection.ask("/chat/completions", BODY, words, deadline=late)
+            await asyncio.sleep(0.05)
+        assert (reason(exchange), exchange.retries, len(server.requests)) == ("timeout", 0, 1)
