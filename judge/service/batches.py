@@ -25,7 +25,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
+
+from pydantic import model_validator
 
 from judge.config import Config
 from judge.errors import JudgeError, RunError
@@ -90,6 +92,15 @@ class BatchRecord(Record):
     """Set where judging stops although the run is not finished."""
     problem: ProblemDetails | None = None
     """Why the batch failed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, data: Any) -> Any:  # noqa: ANN401  whatever is validated
+        """Leave out the size and the unset options that earlier versions wrote."""
+        if not isinstance(data, dict) or not isinstance(data.get("options"), dict):
+            return data
+        options = {name: each for name, each in data["options"].items() if each is not None}
+        return {name: each for name, each in data.items() if name != "size"} | {"options": options}
 
 
 def read_batch(folder: Path) -> BatchRecord:

@@ -13,13 +13,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import JsonValue
 
 from judge import RunError, read_run
 from judge.config import Config
 from judge.inputs.runs import read_results
-from judge.service.batches import Batches, BatchRecord
+from judge.service.batches import Batches, BatchRecord, read_batch
 from judge.service.monitoring import Metrics
 from judge.service.requests import Limits
+from judge.service.wire import Options
 from tests.commands import judge, line, results, start, write
 from tests.replies import Slow, right
 from tests.server import JudgeServer
@@ -152,6 +154,14 @@ async def test_a_batch_put_twice_while_it_is_cancelled_is_judged_once(tmp_path: 
         await asyncio.gather(batches.cancel(batch, purge=False), *again)
         waiting = asyncio.all_tasks() - {asyncio.current_task()}
         assert (batch.state, waiting) == ("queued", {batch.task})
+
+
+def test_a_batch_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    options: JsonValue = {"skip_bad_lines": True, "context": None, "expect": None}
+    record = {"name": "night", "options": options, "arrived": "", "sha256": "", "size": 3}
+    write(tmp_path / ".batch.json", [record])
+    found = read_batch(tmp_path)
+    assert (found.name, found.options) == ("night", Options(skip_bad_lines=True))
 
 
 def test_a_second_service_on_a_folder_refuses(serving: Serving) -> None:
