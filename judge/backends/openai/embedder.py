@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from judge.backends.openai.client import Connection, hopeless
 from judge.backends.openai.failures import Failure
-from judge.records import Unscored
+from judge.records import Unscored, UnscoredReason
 from judge.text.tokens import broken
 
 _OPTION: Final = "--embedding-model"
@@ -50,6 +50,9 @@ class OpenAIEmbedder:
             if isinstance(batch, Failure):
                 return Unscored(reason=batch.reason, detail=batch.detail)
             batches.append(batch)
+        if len({batch.shape[1] for batch in batches}) > 1:
+            detail = "the rows of one answer have different lengths"
+            return Unscored(reason=UnscoredReason.SERVER_ERROR, detail=detail)
         rows = np.concatenate(batches)
         rows[[not text.strip() for text in texts]] = 0
         return rows
@@ -77,5 +80,8 @@ def _rows(body: str, sent: Mapping[str, Any]) -> npt.NDArray[np.float32]:
         raise ValueError("no embeddings in the body") from None
     if rows.shape[:-1] != (len(sent["input"]),) or not rows.size or not np.isfinite(rows).all():
         raise ValueError("not one row of numbers for each text")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise ValueError("numbers so large that a row has no length")
     return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

@@ -76,7 +76,7 @@ FAILURES: list[tuple[Answer, str]] = [
     (Body('{"data": [{"embedding": [1]}, {"embedding": [NaN]}]}'), _BAD),
     *(
         (Body(f'{{"data": [{{"embedding": [1, 0]}}, {{"embedding": [{number}, 0]}}]}}'), _BAD)
-        for number in ("1e999", "-Infinity", "9" * 400, "null")
+        for number in ("1e999", "1e300", "-Infinity", "9" * 400, "null")
     ),
     (Body('[{"embedding": [1]}, {"embedding": [1]}]'), _BAD),
     (Body('{"data": [{"embedding": "AAAA"}, {"embedding": "AAAA"}]}'), _BAD),
@@ -96,6 +96,14 @@ def test_a_failure_is_a_value(embed: Embed) -> None:
         assert outcome.detail
         found.append((answer, outcome.reason))
     assert found == FAILURES
+
+
+def test_batches_whose_rows_differ_in_length_are_a_failure(embed: Embed) -> None:
+    # A server that changes its model meanwhile.
+    with JudgeServer(embedding=lambda texts: [[1.0] * len(texts) for _ in texts]) as server:
+        (outcome,) = embed(server.base_url, ["a"] * 33)
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason == _BAD
 
 
 async def test_the_deadline_is_kept(key: str, quick: Policy) -> None:
