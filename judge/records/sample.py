@@ -197,7 +197,7 @@ def _span(sentence: object, answer: str, at: int, where: str) -> tuple[int, int]
     """Return the span of a sentence in the answer, searching its text from character `at` on."""
     fields = dict(sentence) if isinstance(sentence, Mapping | GivenSentence) else {}
     start, end, text = fields.get("start"), fields.get("end"), _text_of(sentence)
-    if isinstance(start, int) and isinstance(end, int):
+    if type(start) is int and type(end) is int:
         if at <= start <= end <= len(answer):
             return start, end
         what = f"is [{start}, {end}], not within [{at}, {len(answer)}]"
