@@ -10,12 +10,21 @@ from judge.messages import filled
 from judge.records import Interval, Record
 from judge.retrieval.records import MeasureDifference, RankingReport
 
-Level = Literal["poor", "fair", "good", "excellent"]
-Use = Literal["faq", "documents", "scholarly", "knowledge_base"]
+Level = Literal["poor", "below", "fair", "minimum", "good", "excellent"]
+"""Production has the levels `below` and `minimum` where the bands have `poor` and `fair`."""
+Use = Literal["faq", "documents", "scholarly", "knowledge_base", "monitoring"]
 
 _ROUNDING: Final = 1e-9
 """The mean of .6, .7 and .8 is computed as .6999…98."""
 _SIGNIFICANT: Final = 0.05
+
+
+class _UseRule(Record):
+    name: str
+    watch: tuple[str, ...] = ()
+    """The measures without a target, the most important first."""
+    target: dict[str, float]
+    """The targets by measure, the most important first."""
 
 
 class _Condition(Record):
@@ -60,8 +69,11 @@ class DiagnosisTable(Record):
     band: dict[str, dict[Level, float]]
     """From which mean on a band begins, ascending, by measure at any k; under the first it is
     poor."""
-    use: dict[Use, dict[str, float]]
-    """The targets of a use by measure, the most important first."""
+    production: dict[str, dict[Level, float]]
+    """From which mean on a level for production begins, ascending, by measure at that very k; under
+    the first it is below the minimum."""
+    use: dict[Use, _UseRule]
+    """The name of a use, its measures to watch and its targets."""
     advice: dict[str, str]
     """What to do, by name."""
     choice: _Choice
@@ -99,17 +111,26 @@ class Figure(Record):
         return f"{self.value:.3f}{most}{limits or ''}"
 
 
+class ProductionLevel(Record):
+    """A mean, and its level for production."""
+
+    figure: Figure
+    """The mean."""
+    level: Level
+    """The level that the mean reaches."""
+
+
 class Target(Record):
-    """The target of a use, and whether it is met."""
+    """A measure to watch for a use, its target, and whether it is met."""
 
     measure: str
     """The name of the measure."""
-    target: float
-    """The least mean that meets it."""
+    target: float | None
+    """The least mean that meets it; null if the use has no target for the measure."""
     figure: Figure | None
     """The mean; null if nothing was measured."""
     met: bool | None
-    """Whether the mean meets the target; null without a mean."""
+    """Whether the mean meets the target; null without a mean or a target."""
 
 
 class Finding(Record):
@@ -130,8 +151,12 @@ class Reading(Record):
 
     bands: dict[str, Level]
     """The bands of the measured means by measure, in the report's order."""
+    production: tuple[ProductionLevel, ...]
+    """The levels for production of the means that have such levels."""
+    use: str
+    """The name of the use."""
     targets: tuple[Target, ...]
-    """The targets of the use."""
+    """The measures to watch for the use, and their targets."""
     findings: tuple[Finding, ...]
     """The rules that hold. An empty list does not prove that all is well."""
     choice: str = ""
@@ -141,7 +166,7 @@ class Reading(Record):
 
 
 def read(report: RankingReport, use: Use) -> Reading:
-    """Read a report by rules of thumb: bands, targets of a use, and findings.
+    """Read a report by rules of thumb: bands, production levels, targets of a use, and findings.
 
     A band begins at its limit, so a recall of .6 is fair. A mean is read as a share of its ceiling.
     """
@@ -149,16 +174,21 @@ def read(report: RankingReport, use: Use) -> Reading:
     bands: dict[str, Level] = {}
     for name, figure in now.items():
         if limits := table.band.get(name.partition("@")[0]):
-            reached = [level for level, limit in limits.items() if figure.reaches(limit)]
-            bands[name] = reached[-1] if reached else "poor"
+            bands[name] = _level(figure, limits, "poor")
     targets = []
-    for name, target in table.use[use].items():
-        found = now.get(name)
-        met = None if found is None else found.reaches(target)
+    for name in (*table.use[use].watch, *table.use[use].target):
+        found, target = now.get(name), table.use[use].target.get(name)
+        met = None if found is None or target is None else found.reaches(target)
         targets.append(Target(measure=name, target=target, figure=found, met=met))
     holding = [(rule, grounds) for rule in table.rule if (grounds := _grounds(rule, now))]
     return Reading(
         bands=bands,
+        production=tuple(
+            ProductionLevel(figure=now[name], level=_level(now[name], limits, "below"))
+            for name, limits in table.production.items()
+            if name in now
+        ),
+        use=table.use[use].name,
         targets=tuple(targets),
         findings=tuple(_finding(rule, grounds) for rule, grounds in holding),
         choice=_choice({name for rule, _ in holding for name in rule.advice}, now),
@@ -209,6 +239,11 @@ def _figures(report: RankingReport) -> dict[str, Figure]:
         for name, value in report.mean.items()
         if value is not None
     }
+
+
+def _level(figure: Figure, limits: Mapping[Level, float], lowest: Level) -> Level:
+    """Return the last of the levels whose limit the mean reaches, or the lowest level."""
+    return [lowest, *(level for level, limit in limits.items() if figure.reaches(limit))][-1]
 
 
 def _grounds(rule: _FindingRule, figures: Mapping[str, Figure]) -> tuple[str, ...]:

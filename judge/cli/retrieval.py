@@ -123,7 +123,7 @@ def retrieval(
     def show(page: Page) -> None:
         print_ranked(report, page)
         if use:
-            print_reading(read(report, use), use, page)
+            print_reading(read(report, use), page)
         for gate in report.gates:
             page.say(gate_line(gate), hang=2)
 

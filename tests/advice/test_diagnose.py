@@ -22,16 +22,22 @@ def names(found: Reading) -> list[str]:
     return [each.name for each in found.findings]
 
 
-def test_a_band_begins_at_its_limit() -> None:
+def test_a_level_begins_at_its_limit() -> None:
     bands = ("poor", "fair", "good", "excellent")
     for under, name, limit in zip(bands, bands[1:], (0.6, 0.75, 0.85), strict=False):
         for value, expected in ((limit - 0.001, under), (limit, name)):
-            found = read(report({"recall@1000": value}), "faq")
-            assert found.bands == {"recall@1000": expected}, value
+            found = read(report({"recall@1000": value}), "monitoring")
+            assert (found.bands, found.production) == ({"recall@1000": expected}, ()), value
+    levels = ("below", "minimum", "good", "excellent")
+    for under, name, limit in zip(levels, levels[1:], (0.5, 0.7, 0.8), strict=False):
+        for value, expected in ((limit - 0.001, under), (limit, name)):
+            (production,) = read(report({"mrr": value}), "monitoring").production
+            assert (production.figure.value, production.level) == (value, expected)
     # A mean that rounding put under its limit has reached it.
     assert (mean := (0.6 + 0.7 + 0.8) / 3) < 0.7
     assert read(report({"ndcg@5": mean}), "faq").bands["ndcg@5"] == "good"
-    assert read(report({"hit@5": 0.1, "map": 0.1, "mrr": None}), "faq").bands == {}
+    none = read(report({"hit@5": 0.1, "map": 0.1, "mrr": None}), "faq")
+    assert (none.bands, none.production) == ({}, ())
 
 
 def test_what_no_ranking_could_reach_does_not_speak_against_it() -> None:
@@ -45,11 +51,17 @@ def test_what_no_ranking_could_reach_does_not_speak_against_it() -> None:
     assert found.ceilings == {"precision@5": 0.2, "recall@5": 0.1, "recall@20": 0.6}
 
 
-def test_targets_of_a_use() -> None:
-    for use, targets in diagnosis_table().use.items():
-        just = read(report(targets), use=use)
-        assert {each.measure: each.target for each in just.targets} == targets
-        assert all(each.met for each in just.targets)
+def test_what_to_watch_and_to_reach() -> None:
+    for use, rule in diagnosis_table().use.items():
+        just = read(report({**dict.fromkeys(rule.watch, 0.5), **rule.target}), use=use)
+        wanted = {**dict.fromkeys(rule.watch), **rule.target}
+        assert {each.measure: each.target for each in just.targets} == wanted
+        assert {each.measure for each in just.targets if each.met} == set(rule.target)
+    watched = read(report({"hit@5": 0.9}), use="monitoring").targets
+    assert [(each.measure, each.target, each.met) for each in watched] == [
+        ("hit@5", None, None),
+        ("mrr", None, None),
+    ]
     mrr, hit, precision = read(report({"mrr": None, "hit@3": 0.9}), use="faq").targets
     assert (mrr.figure, mrr.met, hit.met, precision.met) == (None, None, True, None)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from judge.advice.diagnose import Finding, Level, Reading, Use, read_change
+from judge.advice.diagnose import Finding, Level, Reading, read_change
 from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, between, chance, number, signed, some
 from judge.retrieval.records import (
@@ -27,7 +27,9 @@ _HEADLINES: Final = ("mrr", "map", "hit@", "recall@", "precision@", "ndcg@")
 """The means that a comparison shows; those at a cut-off at each."""
 _STYLES: Final[Mapping[Level, str]] = {
     "poor": "red",
+    "below": "red",
     "fair": "",
+    "minimum": "",
     "good": "green",
     "excellent": "green",
 }
@@ -164,20 +166,34 @@ def _differences(found: MeasureDifference | None) -> tuple[str | Text, ...]:
     return (difference, span, chance(found.p), gain, f"{found.higher} / {found.lower}")
 
 
-def print_reading(found: Reading, use: Use, page: Page) -> None:
-    """Print bands, targets, and what the numbers point to."""
+def print_reading(found: Reading, page: Page) -> None:
+    """Print bands, levels for production, targets, and what the numbers point to."""
     page.heading("How to read this: by rules of thumb, whose limits no study supports")
     page.say("If an interval contains a limit, more queries may give another result.", hang=2)
     if found.bands:
         _print_bands(found.bands, page)
-    page.heading(f"for {use.replace('_', ' ')}")
+    if found.production:
+        levels = (
+            (
+                each.figure.measure,
+                number(each.figure.value),
+                between(each.figure.interval, "–"),
+                Text("below minimum" if each.level == "below" else each.level, _STYLES[each.level]),
+            )
+            for each in found.production
+        )
+        page.table(("for production", "mean", "95 % interval", "level"), levels)
+    page.heading(f"for {found.use}")
     rows = list[Sequence[str | Text]]()
     for each in found.targets:
         mean, limits, reached = "–", "–", Text("not measured")
         if each.figure is not None:
             mean, limits = number(each.figure.value), between(each.figure.interval, "–")
             reached = Text("yes", style="green") if each.met else Text("no", style="red")
-        rows.append((each.measure, mean, limits, number(each.target), reached))
+            if each.target is None:
+                reached = Text("–")
+        target = "none" if each.target is None else number(each.target)
+        rows.append((each.measure, mean, limits, target, reached))
     page.table(("measure", "mean", "95 % interval", "target", "reached"), rows)
     page.heading("What the numbers point to")
     for finding in found.findings:
