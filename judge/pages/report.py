@@ -67,7 +67,7 @@ def report(folder: Path) -> Iterator[str]:
             agreement=agreement,
             findings=Findings(agreement, summary) if agreement else None,
             cells=quadrant_lines(summary, found) if found else [],
-            cell_notes=list(quadrant_notes(found)) if found else [],
+            cell_notes=list(quadrant_notes(summary, found)) if found else [],
             bins=_score_bars(bins, summary),
             bars=_label_bars(summary),
             failures=highlights.failures,

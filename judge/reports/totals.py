@@ -208,13 +208,17 @@ def quadrant_lines(summary: Summary, found: QuadrantTable) -> list[QuadrantLine]
     ]
 
 
-def quadrant_notes(found: QuadrantTable) -> Iterator[str]:
-    """Yield the thresholds behind the table of quadrants, and the answers that it lacks."""
+def quadrant_notes(summary: Summary, found: QuadrantTable) -> Iterator[str]:
+    """Yield the thresholds behind the table of quadrants, and what it does not show."""
     say = Messages.of("quadrants", "say")
     for made in map(Signature.parse, found.signatures):
         gold = made.part("gold")
         gold = say("by_context") if gold == BY_CONTEXT else gold
         yield say("limits", gold=gold, faithful=made.part("faithful"), correct=made.part("correct"))
+    if found.counted and summary.by_similarity:
+        yield say("similarity")
+    if found.counted and not summary.correctness:
+        yield say("uncompared")
     words = {word for cell in found.cells for word in cell.words}
     if "missed" in words and "retrieved" not in words:
         yield say("unfound")

@@ -263,7 +263,7 @@ def _print_cells(summary: Summary, found: QuadrantTable, page: Page) -> None:
         for row, line in zip(rows, lines, strict=True):
             page.whole(row)
             page.say(line.meaning, 4, style="dim")
-    for note in quadrant_notes(found):
+    for note in quadrant_notes(summary, found):
         page.say(note, hang=2)
 
 
