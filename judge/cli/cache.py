@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from judge.backends.store.cache import DATABASE, DiskStore, cache_folder, remove_database
+from judge.backends.store.cache import DATABASE, DiskStore, cache_folder, empty
 from judge.cli.app import COMMANDS
 from judge.cli.options import CONFIG, setting
 from judge.cli.terminal import say
@@ -59,7 +59,7 @@ def clear(
         return
     if not yes:
         typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
-    say(f"removed {remove_database(folder) / _MEGA:.1f} MB from {folder}")
+    say(f"removed {empty(folder) / _MEGA:.1f} MB from {folder}")
 
 
 def _folder(folder: Path | None, file: Path | None) -> Path | None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.store.cache import BackgroundStore, DiskStore, remove_database
+from judge.backends.store.cache import BackgroundStore, DiskStore, empty
 from judge.backends.store.redis import RedisStore
 from judge.errors import JudgeError
 from judge.protocols import Store
@@ -145,10 +145,19 @@ def test_a_broken_database_is_named_and_can_be_emptied(folder: Path, how: str) -
     clear = f"`judge cache clear --yes --cache-dir {folder}`"
     with pytest.raises(JudgeError, match=clear), DiskStore(folder) as store:
         list(store.rows())
-    assert remove_database(folder) > 1_000
+    assert empty(folder) > 1_000
     assert names(folder) == ["notes"]
     with DiskStore(folder) as store:
         store.put({"k": "v"})
+
+
+def test_a_run_goes_on_with_a_cache_that_is_emptied_beside_it(folder: Path) -> None:
+    with DiskStore(folder) as running:
+        running.put({"before": "1"})
+        empty(folder)
+        running.put({"after": "2"})
+    with DiskStore(folder) as store:
+        assert store.get(["before", "after"]) == {"after": "2"}
 
 
 def test_a_new_folder_is_private_to_its_owner(tmp_path: Path) -> None:

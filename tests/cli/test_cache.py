@@ -54,7 +54,7 @@ def test_clearing_asks_first(
     server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(server, samples)
-    for typed, code, left in (("n\n", 130, "2 ver"), ("", 130, "2 ver"), ("y\n", 0, "nothing")):
+    for typed, code, left in (("n\n", 130, "2 ver"), ("", 130, "2 ver"), ("y\n", 0, "0 ver")):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
         assert cache("clear").code == code
         assert left in cache("stats").out

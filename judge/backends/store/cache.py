@@ -31,6 +31,10 @@ _FULL: Final = ("SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EDQUOT", "EFBIG")
 _ELSEWHERE: Final = "or name another cache directory (--cache-dir)"
 
 
+class MalformedError(ConfigError):
+    """SQLite cannot read the database, so that it can only be removed."""
+
+
 class TextDisk(Disk):  # type: ignore[misc] # diskcache has no types
     """Keeps text in the database alone.
 
@@ -113,6 +117,11 @@ class DiskStore(AbstractContextManager["DiskStore"]):
             for key, text in texts.items():
                 self._cache.set(key, text)
 
+    def clear(self) -> None:
+        """Remove every row."""
+        with _translated(self.directory):
+            self._cache.clear()
+
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield every key and its text."""
         with _translated(self.directory):
@@ -121,14 +130,22 @@ class DiskStore(AbstractContextManager["DiskStore"]):
                     yield key, text
 
 
-def remove_database(directory: Path) -> int:
-    """Remove the database with all rows; return the bytes that it had on disk."""
-    removed = 0
+def empty(directory: Path) -> int:
+    """Remove all rows; return the bytes that the database had on disk.
+
+    A run that has the database open goes on with it. A database that cannot be read is removed.
+    """
     with _translated(directory):
-        for path in directory.glob(f"{DATABASE}*"):
-            removed += path.stat().st_size
-            path.unlink()
-    return removed
+        files = list(directory.glob(f"{DATABASE}*"))
+        size = sum(path.stat().st_size for path in files)
+    try:
+        with DiskStore(directory) as store:
+            store.clear()
+    except (MalformedError, NotKept):
+        with _translated(directory):
+            for path in files:
+                path.unlink(missing_ok=True)
+    return size
 
 
 @contextmanager
@@ -147,12 +164,12 @@ def _translated(directory: Path) -> Iterator[None]:
         where = f"cache {directory}"
         if name.startswith(_FULL):
             raise NotKept(
-                f"{where}: its disk is full ({why}), and takes no verdict; what is there stays: "
+                f"{where}: its disk is full or fails ({why}), and takes no verdict; what is there stays: "
                 f"free some room, {_ELSEWHERE}"
             ) from None
         if name.startswith(_MALFORMED):
             clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
-            raise ConfigError(
+            raise MalformedError(
                 f"{where}: is not a sound database ({why}); try `{clear}`, {_ELSEWHERE}"
             ) from None
         raise ConfigError(f"{where}: cannot be used ({why}); mend that, {_ELSEWHERE}") from None
