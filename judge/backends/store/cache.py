@@ -164,8 +164,8 @@ def _translated(directory: Path) -> Iterator[None]:
         where = f"cache {directory}"
         if name.startswith(_FULL):
             raise NotKept(
-                f"{where}: its disk is full or fails ({why}), and takes no verdict; what is there stays: "
-                f"free some room, {_ELSEWHERE}"
+                f"{where}: its disk is full or fails ({why}), and takes no verdict; what is there "
+                f"stays: free some room, {_ELSEWHERE}"
             ) from None
         if name.startswith(_MALFORMED):
             clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(directory))}"
