@@ -11,7 +11,7 @@ from judge.inputs.runs import pairs
 from judge.pages.html import ABSENT, PageWords, pieces
 from judge.records import Interval, SampleResult
 from judge.records.comparison import AnswerChange, Differences, RunComparison
-from judge.reports.compare import doubt_lines, findings, loss_lines, score_name
+from judge.reports.compare import doubt_lines, findings, label_line, loss_lines, score_name
 from judge.reports.gate import describe
 from judge.scores.answer import support_of
 from judge.text.visible import clip
@@ -84,6 +84,7 @@ def comparison(
         shortened=partial(clip, longest=_TEXT_CHARACTERS),
         most_sentences=_MAX_SENTENCES,
         doubts=list(doubt_lines(report)),
+        labels=label_line(last),
     )
 
 

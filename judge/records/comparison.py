@@ -43,6 +43,17 @@ class ScoreDifference(Record):
         return self.pairs - self.better - self.worse
 
 
+class LabelChange(Record):
+    """A change of label in answers that have the same text in both runs."""
+
+    first: str
+    """The label in the first run."""
+    then: str
+    """The label in this run."""
+    sentences: int
+    """The number of sentences with this change."""
+
+
 class AnswerChange(Record):
     """A question whose answers differ in the headline score."""
 
@@ -74,6 +85,10 @@ class Differences(Record):
     """The differences by score; null where no question has the score in both runs."""
     slices: dict[str, dict[str, ScoreDifference | None]]
     """The same by the first run's value of the key, if there is one; "" for answers without it."""
+    same_text: int
+    """Questions whose answers have the same text in both runs."""
+    labels: tuple[LabelChange, ...]
+    """Changes of labels in answers with the same text, the most frequent first."""
     changed: int
     """Questions whose answers differ in the headline score."""
     worst: tuple[AnswerChange, ...]

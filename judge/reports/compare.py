@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from judge.records import CorpusScore, Interval, Summary
 from judge.records.comparison import (
     AnswerChange,
     Differences,
+    LabelChange,
     RunComparison,
     RunLine,
     ScoreDifference,
@@ -31,7 +32,7 @@ from judge.reports.gate import (
     loss_of,
     measured,
 )
-from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures
+from judge.scores.answer import SUPPORTING, Limits, Measure, public_measures, support_of
 from judge.scores.intervals import holm, paired, share_limits
 from judge.signature import Signature, parts_apart
 
@@ -48,6 +49,9 @@ class _Answer(NamedTuple):
     """The compared scores, the headline first."""
     limits: tuple[Limits | None, ...]
     """The bounds of these scores."""
+    text: int
+    """A hash of the places and texts of its sentences."""
+    labels: tuple[str | None, ...]
     slice: str
 
 
@@ -170,6 +174,18 @@ def doubt_lines(report: RunComparison) -> Iterator[str]:
         yield say("holm", count=len(differing))
 
 
+def label_line(found: Differences) -> str:
+    """Return how labels changed in answers with the same text; empty without such answers."""
+    if not found.same_text:
+        return ""
+    say, names = Messages.of("compare", "say"), Messages.of("looks", "label")
+    changes = say("joint").join(
+        say("label", first=names(each.first), then=names(each.then), count=each.sentences)
+        for each in found.labels
+    )
+    return say("labels", count=found.same_text, changes=changes or say("no_label"))
+
+
 def loss_lines(report: RunComparison) -> Iterator[str]:
     """Yield each loss that has a gate, with both limits, and the loss that would still pass."""
     say, last = Messages.of("compare", "say"), report.differences[-1]
@@ -207,6 +223,8 @@ def _read(run: Run, scores: Collection[str], by: str | None) -> _Answers:
         kept[result.qid] = _Answer(
             values=tuple(each.value for each in measures),
             limits=tuple(each.limits for each in measures),
+            text=hash(tuple((each.start, each.text) for each in result.sentences)),
+            labels=tuple(map(support_of, result.sentences)),
             slice=WITHOUT if by is None else slice_name(result.metadata.get(by)),
         )
     return kept
@@ -245,6 +263,13 @@ def _differences(
         for qid, (one, two) in pairs.items()
         if one.values[0] != two.values[0]
     ]
+    same = [(one, two) for one, two in answers if one.text == two.text]
+    labels = Counter(
+        (before, after)
+        for one, two in same
+        for before, after in zip(one.labels, two.labels, strict=True)
+        if before != after and before is not None and after is not None
+    )
     side = next(iter(sides.values()))
     changed.sort(key=lambda change: _gain(change, side))
     return Differences(
@@ -258,6 +283,11 @@ def _differences(
         slices={
             value: {name: found[value] for name, found in by_score.items()} for value in values
         },
+        same_text=len(same),
+        labels=tuple(
+            LabelChange(first=before, then=after, sentences=count)
+            for (before, after), count in labels.most_common()
+        ),
         changed=len(changed),
         worst=tuple(changed[:most]),
     )

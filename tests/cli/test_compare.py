@@ -53,8 +53,12 @@ def test_the_example_worked_by_hand(runs: tuple[Path, Path]) -> None:
     # Strict, both hallucination rates and contradictions differ alike: five times p.
     assert own["p_holm"] == pytest.approx(5 * own["p"])
     assert differences["scores"]["coverage"]["p_holm"] == 1
+    assert differences["labels"] == [
+        {"first": "full", "then": "contradicted", "sentences": 6},
+        {"first": "contradicted", "then": "full", "sentences": 1},
+    ]
     assert [each["qid"] for each in differences["worst"]] == ["qa", "qb", "qc", "qd", "qe"]
-    assert (differences["common"], differences["changed"]) == (8, 7)
+    assert (differences["common"], differences["same_text"], differences["changed"]) == (8, 8, 7)
 
 
 GATES = [

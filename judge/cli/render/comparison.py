@@ -9,7 +9,7 @@ from judge.cli.render.answers import gate_line
 from judge.cli.terminal import Page, chance, number, signed, some
 from judge.messages import Messages
 from judge.records.comparison import Differences, RunComparison, ScoreDifference, Side
-from judge.reports.compare import WITHOUT, doubt_lines, loss_lines, score_name
+from judge.reports.compare import WITHOUT, doubt_lines, label_line, loss_lines, score_name
 from judge.text.visible import clip, flat
 
 _MAX_NAME: Final = 60
@@ -146,8 +146,11 @@ def _cells(found: ScoreDifference | None, side: Side) -> tuple[str | Text, ...]:
 
 
 def _print_changes(report: RunComparison, found: Differences, page: Page, most: int) -> None:
-    """Print the answers that lost most."""
+    """Print how labels changed in answers with the same text, and the answers that lost most."""
     say = Messages.of("compare", "say")
+    if line := label_line(found):
+        page.say(line, hang=2)
+        page.blank()
     headline, name = _headline(report)
     score = found.scores[headline]
     losses = score.worse if score else 0
