@@ -61,7 +61,7 @@ class Policy:
     def wait(self, failure: Failure, state: RetryCallState) -> float:
         """Return the seconds to wait before another attempt, with jitter."""
         if failure.wait is not None:
-            return failure.wait + random.uniform(0, self.first_wait)  # noqa: S311  hides nothing
+            return failure.wait + random.uniform(0, self.first_wait / 2)  # noqa: S311  hides nothing
         limited = failure.reason is UnscoredReason.RATE_LIMITED
         longest = min(self.longest_wait, _LONGEST_WAIT_REFUSED if limited else math.inf)
         return wait_random_exponential(multiplier=self.first_wait, max=longest)(state)
