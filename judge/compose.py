@@ -335,7 +335,7 @@ async def settled(
 
     They are those that an earlier run found, else `known`, which also has the server's name for the
     model, else those of a probe. Without `ask` there is no probe, and the server counts as
-    accepting everything. Errors as `compose`.
+    accepting everything. The errors are those of `compose`.
     """
     from judge.backends.openai.chat import Capabilities, recall, remember  # noqa: PLC0415
     from judge.backends.openai.model import settle  # noqa: PLC0415
@@ -356,7 +356,7 @@ async def settled(
 
 @asynccontextmanager
 async def open_provider(config: Config) -> AsyncGenerator["Provider"]:
-    """Open the provider batches of the server that `config` names. Errors as `compose`."""
+    """Open the provider batches of the server that `config` names; it raises as `compose` does."""
     from judge.backends.openai.batches import Provider  # noqa: PLC0415
     from judge.backends.openai.server import Server  # noqa: PLC0415
 

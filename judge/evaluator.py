@@ -101,7 +101,7 @@ class Evaluator:
 
     @property
     def added_signatures(self) -> dict[str, str]:
-        """How the scores that settings add are made, by setting. Errors as `signature`."""
+        """How the scores that settings add are made, by setting. It raises as `signature` does."""
         return {name: made for name, made in self._known.items() if name in ADDED}
 
     @property
@@ -133,10 +133,10 @@ class Evaluator:
         }
 
     async def __aenter__(self) -> Self:
-        """Open the connections, the cache and the worker processes. Errors as `evaluate`.
+        """Open the connections, the cache and the worker processes.
 
         Raises:
-            ConfigError: it is open already.
+            ConfigError: it is open already. Other errors are those of `evaluate`.
         """
         if self._entered:
             raise ConfigError("this evaluator is open already; make another, or use it as it is")
@@ -209,10 +209,10 @@ class Evaluator:
                     yield result
 
     async def evaluate_one(self, sample: Sample, *, seconds: float | None = None) -> SampleResult:
-        """Return the result of one answer. Cancelling it cancels its calls. Errors as `evaluate`.
+        """Return the result of one answer. Cancelling it cancels its calls.
 
         After `seconds`, the wait for a place included, or `config.deadline` a server is asked
-        nothing more, and the sentences that are left are unscored.
+        nothing more, and the sentences that are left are unscored. It raises as `evaluate` does.
         """
         async with self._prepared() as ready:
             return await self._scorer(ready, seconds)(sample)

@@ -67,11 +67,10 @@ class DiagnosisTable(Record):
     """The rules of thumb by which rank measures are read."""
 
     band: dict[str, dict[Level, float]]
-    """From which mean on a band begins, ascending, by measure at any k; under the first it is
-    poor."""
+    """The mean at which each band begins, ascending, by measure at any k; a lower mean is poor."""
     production: dict[str, dict[Level, float]]
-    """From which mean on a level for production begins, ascending, by measure at that very k; under
-    the first it is below the minimum."""
+    """The mean at which each level for production begins, ascending, by measure at its own k; a
+    lower mean is below the minimum."""
     use: dict[Use, _UseRule]
     """The name of a use, its measures to watch and its targets."""
     advice: dict[str, str]

@@ -83,7 +83,7 @@ class Block:
 
 
 def blocks(plan: Plan, row: RayRow, rejected: list[Rejected]) -> Iterator[Block]:
-    """Yield the blocks of a file; errors as in `read_samples`, bad lines as in `Plan.skip`."""
+    """Yield the blocks of a file; it raises as `read_samples` does, and may skip bad lines."""
     config, file = plan.config, int(row["file"])
     block = Block(file, 0)
     for sample in read_samples(

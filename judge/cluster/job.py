@@ -78,13 +78,15 @@ class ClusterJob:
     """The settings; `concurrency` is that of each replica, rates are divided among them."""
     _: KW_ONLY
     address: str | None = None
-    """Of a Ray cluster, as `ray.init` takes it; by default one is started here."""
+    """The address of a Ray cluster, as `ray.init` takes it; by default one is started here."""
     replicas: int | None = None
-    """Actors that score; by default one for each CPU, or one if a server judges."""
+    """The number of actors that score; by default one for each CPU, or one if a server judges."""
     force: bool = False
-    """As in `Job`; so are the next two."""
+    """Replace a finished run, or an unfinished one that differs."""
     skip_bad_lines: bool = False
+    """Write bad lines to `rejected.jsonl` and go on, instead of failing."""
     gates: Gates = field(default_factory=Gates)
+    """Bounds on the totals; their outcome is part of the summary."""
 
     def __post_init__(self) -> None:
         self._path = self.source if is_address(self.source) else str(Path(self.source).absolute())
@@ -98,7 +100,7 @@ class ClusterJob:
         return False
 
     def run(self, watcher: Watcher | None = None) -> Summary:
-        """Do the job; result and errors as in `Job.run`.
+        """Do the job; the result and the errors are those of `Job.run`.
 
         Raises:
             WorkerLost: workers died of a block as often as Ray tried it, or Ray is gone.
@@ -272,7 +274,7 @@ def _ticking(watcher: Watcher, text: str = "") -> Iterator[None]:
         yield
     finally:
         done.set()
-        ticker.join(2 * TICK_SECONDS)  # it may wait for a cluster that is gone
+        ticker.join(2 * TICK_SECONDS)  # the watcher may wait for a cluster that is gone
 
 
 def _reason(error: RayError) -> str:

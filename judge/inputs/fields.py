@@ -311,7 +311,7 @@ class Shape(NamedTuple):
 
     name: str
     paths: Mapping[str, Sequence[str]]
-    """By field of `Sample`."""
+    """Paths by field of `Sample`."""
     mark: Sequence[Sequence[str]] = ()
     unless: Mapping[str, list[str]] = {}
     joined: str = ""
@@ -375,7 +375,7 @@ class RowReader:
         self._shape: Shape | None = None
 
     def sample(self, fields: Fields, line: int) -> Sample:
-        """Return the sample in a row; errors as in `sample_from`."""
+        """Return the sample in a row; the errors are those of `sample_from`."""
         fields = _with_lists(fields)
         if not self._mapped and self._distinctive and not self._missing_in(fields):
             return sample_from(fields, line=line, needs=self._needs)
@@ -423,7 +423,7 @@ class RowReader:
             paths = shape.paths.get(name, ())
             path, value = _first(fields, paths)
             if name == "gold_answer" and isinstance(value, list) and len(value) > 1:
-                continue  # it is unknown which is meant, and the answer is judged without
+                continue  # it is unknown which value is meant, so the field stays empty
             if path:
                 found[name] = path, value
             elif name in self._mapped and self._shape is None:

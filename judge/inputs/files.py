@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PIPED: Final = "-"
 """The name of standard input."""
 STDIN: Final = "standard input"
-"""What messages call it."""
+"""The name of standard input in messages."""
 MAX_LINE: Final = 64_000_000
 """The most bytes of a line, and characters of a CSV cell; more are not held in memory."""
 PEEK: Final = 4096
@@ -202,7 +202,7 @@ def hash_of(name: InputName) -> str:
 
 
 def hash_of_file(file: InputFile) -> str:
-    """Return the SHA-256 of a file's bytes; errors as in `hash_of`."""
+    """Return the SHA-256 of a file's bytes; the errors are those of `hash_of`."""
     with open_raw(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

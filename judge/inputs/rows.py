@@ -208,7 +208,7 @@ class BadRecord(NamedTuple):
     """A record of a CSV that cannot be read."""
 
     text: str
-    """Its lines."""
+    """The lines of the record."""
     error: InputError
     """What is wrong with it."""
 
@@ -223,7 +223,7 @@ def csv_records(
     """Yield the records of a CSV, each with the line on which it begins.
 
     A record with wrong quotation marks does not hide the next one. `wrong` receives errors of lines
-    while they are read. Raise InputError if a cell is too long, as behind an open quotation mark.
+    while they are read. Raise InputError if a cell is too long, as after an open quotation mark.
     """
     csv.field_size_limit(MAX_LINE)
     kept: list[str] = []

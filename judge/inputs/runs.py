@@ -32,7 +32,7 @@ REJECTED: Final = "rejected.jsonl"
 INPUT: Final = "input"
 """A copy of standard input."""
 _COPYING: Final = ".input.part"
-"""The copy until the run begins."""
+"""The copy of standard input, before the run begins."""
 SHARDS: Final = "results"
 """The folder of a cluster's results, in files that sort into input order."""
 LOCK: Final = ".lock"
@@ -66,7 +66,7 @@ class Run:
 
     @property
     def results(self) -> Iterator[SampleResult]:
-        """The results in input order, read anew each time; errors as in `read_results`."""
+        """The results in input order, read anew each time; it raises as `read_results` does."""
         return read_results(self.folder)
 
 
@@ -88,7 +88,7 @@ def read_record(folder: str | Path) -> RunRecord:
     """Return the record of a run, finished or not; raise RunError if it is absent or damaged."""
     path = Path(folder) / RECORD
     try:
-        # It may be another program's, which --force must not replace.
+        # The file may be another program's, which --force must not replace.
         return parse(path.read_bytes(), RunRecord, str(path), _MOVE)
     except OSError as error:
         raise _absent(Path(folder), error) from None

@@ -92,7 +92,7 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` on leaving, unless an error is raised.
 
-    A link is followed, but for `follow=False`. Raise RunError if the path cannot be written;
+    A link is followed unless `follow` is false. Raise RunError if the path cannot be written;
     `step` says what to do.
     """
     real = Path(os.path.realpath(path)) if follow else path

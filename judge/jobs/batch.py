@@ -265,7 +265,7 @@ async def fetch_replies(folder: BatchFolder) -> list[BatchState]:
     """Fetch the replies of the batches that are over; return the state of each."""
     states = list[BatchState]()
     sent = [file for file in folder.record.files if file.batch and not file.answered]
-    if not sent:  # a model without a network may have answered
+    if not sent:  # a model without a network may have answered the files
         return states
     async with _provider(folder) as provider:
         for file in sent:
@@ -360,7 +360,7 @@ class RequestWriter:
         self._limits = (requests, size)
         self._before = len(folder.record.files)
         self._url = f"/v1{PATHS[folder.config().endpoint]}"
-        # By digest alone: the reply to one with another limit may well be whole.
+        # Only digests are compared: the reply to a request with another limit may well be whole.
         self._seen = {each.digest for each in folder.waiting()}
         self._counts: list[int] = []
         """The number of requests in each new file."""

@@ -113,7 +113,7 @@ def evaluate(
     evaluator: Evaluator | None = None,
     **settings: object,
 ) -> Results:
-    """Score samples and return their results. Errors as `Evaluator.evaluate`.
+    """Score samples and return their results. The errors are those of `Evaluator.evaluate`.
 
     This also works in a notebook, where an event loop is running.
 
@@ -146,7 +146,7 @@ def evaluate(
         async for result in scorer.evaluate(kept()):
             results.append(result)
 
-    # Python 3.11 writes out what a loop returns, and drops the text: so it returns nothing.
+    # The coroutine returns nothing: Python 3.11 renders what a loop returns, and drops the text.
     complete(collect())
     record = run_record(scorer, scorer.config, RunInput(path=INPUT, sha256="", samples=len(judged)))
     seconds = round(time.monotonic() - began, 3)

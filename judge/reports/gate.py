@@ -73,7 +73,7 @@ class Gate(NamedTuple):
 def parse_gate(
     text: str, side: Side = "least", *, strict: bool = False, names: Collection[str] = GATED
 ) -> Gate:
-    """Read a gate `NAME=X` with X from 0 to 1; raise ConfigError if it is none of this side."""
+    """Read a gate `NAME=X` with X from 0 to 1; raise ConfigError if the other option takes it."""
     option = f"{OPTIONS[side]} {text!r}"
     gate = Gate(*_name_and_bound(text, option, names), strict)
     if gate.side != side:
@@ -98,7 +98,7 @@ class LossGate(NamedTuple):
 
 
 def parse_loss(text: str, *, of_mean: bool) -> LossGate:
-    """Read `NAME=X` of `--fail-if-worse` or `--fail-if-mean-worse`; errors as in `parse_gate`."""
+    """Read `NAME=X` of `--fail-if-worse` or `--fail-if-mean-worse`; it may raise ConfigError."""
     option = "--fail-if-mean-worse" if of_mean else "--fail-if-worse"
     return LossGate(*_name_and_bound(text, f"{option} {text!r}", GATED), of_mean)
 

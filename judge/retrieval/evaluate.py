@@ -301,7 +301,7 @@ def compare_runs(
 
     Args:
         runs: the queries of each run by its name, with unique qids in any order.
-        rules: of the measures.
+        rules: the rules of the measures.
         order: how the rankings were ordered, `given` or by `score`.
         most: the number of worst queries in the report.
         each: receives the measures of each query.

@@ -174,7 +174,7 @@ class RankingFiles:
 
 
 def read_qrels(path: InputName) -> dict[str, dict[str, float]]:
-    """Return relevance by document id by qid, from four columns; errors as in `read_run`."""
+    """Return relevance by document id by qid, from four columns; it raises as `read_run` does."""
     return _read(path, _QRELS, "relevance")
 
 
