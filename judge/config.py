@@ -175,7 +175,7 @@ class Config(Record):
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call, without replies of "too many requests"."""
+    """The maximum number of attempts at one call; a reply "too many requests" does not count."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
     """How long a server may be unreachable before the run stops, in seconds; with 0 it never stops.
     By default, a server that is not there at the start is waited for 10 seconds if there is no

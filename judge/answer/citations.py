@@ -459,7 +459,7 @@ def audit(
     for each in citations:
         cited[each.sentence].update([] if each.chunk_id is None else [each.chunk_id])
     findings = {index: _finding(outcomes.get(index), chunks) for index, chunks in cited.items()}
-    # Once a sentence, because a sentence may have 50,000 citations.
+    # The language is found once a sentence, because a sentence may have 50,000 citations.
     languages = {index: language_of(asked.claim(index)) for index in cited}
 
     def audited(citation: Citation) -> Citation:

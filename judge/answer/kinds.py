@@ -94,7 +94,7 @@ def _refuses(text: str) -> bool:
 
 def _kind(text: str, above: str, below: str) -> SentenceKind:
     """Return the kind of a sentence outside reference lists: by its shape, else by its words."""
-    # An answer of too many sentences is one, and may begin with a code block.
+    # An answer of too many sentences is one sentence, which may begin with a code block.
     if FENCE.match(text.partition("\n")[0]) and len(blocks(text)) == 1:
         return SentenceKind.CODE
     if "|" in text and SEPARATOR_ROW.match(below) and not SEPARATOR_ROW.match(text):

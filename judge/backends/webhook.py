@@ -20,7 +20,7 @@ from judge.records import Sample, SampleResult
 
 _RETRIED: Final = frozenset({408, 429, *range(500, 600)})
 _ATTEMPTS: Final = 4
-"""All attempts and waits take less than 30 seconds: so long does a run wait for its hook."""
+"""All attempts and waits end within the 30 seconds for which a run waits for its hook."""
 
 
 class WebhookError(JudgeError):

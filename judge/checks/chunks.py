@@ -101,7 +101,7 @@ def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statemen
 
 
 def _outline(text: str) -> tuple[str, ...]:
-    """Return the beginnings of the long words but numbers, which conflicting sentences share."""
+    """Return how the long words but numbers begin, which is the same in conflicting sentences."""
     words = _NUMERALS.sub("", text.lower()).split()
     starts = [word[:_PREFIX] for word in words if len(word) >= _PREFIX]
     if not _SPELLED.isdisjoint(starts):

@@ -97,7 +97,7 @@ class Value:
     certain: bool = True
     """False where it may be no value, `one`, `half`, `B12` or `May`."""
     leeway: float = 0.0
-    """Half a unit of the last digit but zeros: 50,000 for `3.5 million`, 50 for `3,500`."""
+    """Half a unit of the last digit that is no zero: 50,000 for `3.5 million`, 50 for `3,500`."""
 
 
 def values(text: str) -> list[Value]:

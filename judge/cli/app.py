@@ -218,7 +218,7 @@ def judge(
 
 
 class _StderrHandler(logging.Handler):
-    """Writes to the standard error of the moment, such as that of rich beside a progress bar."""
+    """Writes to the present `sys.stderr`, which rich replaces while it shows a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):  # its reader may have gone

@@ -49,7 +49,7 @@ def label(
     sample, fresh = draw_to_label(run, draw)
     if fresh:
         say(words("drawn", run=run, count=len(sample.sentences), name=sample.draw))
-    Questions(run, sample)  # says at once that the samples are gone
+    Questions(run, sample)  # raises an error now if the samples are gone
     parameters = {"reviewer": reviewer, "draw": sample.draw, "lang": LANGUAGE.get()}
     logging.getLogger("judge.service").setLevel(logging.WARNING)  # no line a request
 

@@ -57,7 +57,7 @@ def report(folder: Path) -> Iterator[str]:
             quadrants=PageWords("quadrants"),
             script_texts=_script_texts(offline=summary.by_similarity),
             describe=describe,
-            # No path of this machine, because pages are sent to others.
+            # The page shows no path of this machine, because it is sent to others.
             title=words("title.page", run=clip(flat(run.folder.resolve().name), _NAME_CHARACTERS)),
             file=PurePath(run.record.input.path).name,
             makers=dict.fromkeys(Signature.parse(made).maker for made in summary.signatures),

@@ -170,7 +170,7 @@ def _placed(given: object, answer: str) -> tuple[str, list[GivenSentence]]:
         raise InputError(f"{what}; split the answer", field=field)
     entries: list[Any] = [{"text": each} if isinstance(each, str) else each for each in given]
     if not answer.strip():
-        # A given place would be one in another answer.
+        # The places that came with the texts are those of another answer.
         entries = [{**each, "start": None} if _text_of(each) else each for each in entries]
         answer = " ".join(filter(None, map(_text_of, entries)))
     placed, at = list[GivenSentence](), 0

@@ -123,7 +123,8 @@ async def ask_batch(
 ) -> Exchange[ChatReply]:
     """Return the reply to `body` that `find` returns, or a failure with the detail `WAITS`.
 
-    `hand_on` is called with each request without a reply. The first two arguments make it a `Send`.
+    `hand_on` is called with each request without a reply. A `partial` with the first two arguments
+    is a `Send`.
     """
     key = RequestKey.of(body)
     if reply := find(key):
@@ -158,7 +159,7 @@ class Provider:
         """Upload a file and start a batch for it."""
         with path.open("rb") as content, self._translated("POST", "/files"):
             name = (path.name, content)
-            file = _named(await self._client.files.create(file=name, purpose="batch"))
+            file = _with_id(await self._client.files.create(file=name, purpose="batch"))
         order = {
             "input_file_id": file.id,
             "endpoint": f"/v1{PATHS[endpoint]}",
@@ -166,16 +167,16 @@ class Provider:
             "metadata": {_DIGEST_KEY: digest},
         }
         with self._translated("POST", "/batches"):
-            # It may succeed, and only its answer be lost: `find` then finds the batch.
+            # If the request succeeds and its answer is lost, `find` finds the batch.
             sending = self._client.post(
                 "/batches", cast_to=Batch, body=order, options={"max_retries": 0}
             )
-            return _named(await sending)
+            return _with_id(await sending)
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
         with self._translated("GET", f"/batches/{batch}"):
-            return _named(await self._client.batches.retrieve(batch))
+            return _with_id(await self._client.batches.retrieve(batch))
 
     def why(self, batch: Batch) -> str:
         """Return a batch's error messages on one line, without secrets; empty without an error."""
@@ -209,8 +210,8 @@ class Provider:
         raise JudgeUnavailable(f"{where}; {step}")
 
 
-def _named(made: _Made) -> _Made:
-    """Return what the provider answered, which the SDK does not check, if it has an id."""
+def _with_id(made: _Made) -> _Made:
+    """Return the provider's answer, or raise ValueError if it has no id; the SDK does not check."""
     if not isinstance(getattr(made, "id", None), str):
         raise ValueError("no id")  # noqa: TRY004  the provider's answer is wrong, not a type of ours
     return made

@@ -239,7 +239,7 @@ def _read_chat(body: _Object) -> tuple[Finish, str, str, str]:
         raise ValueError("no reply in the body: it broke off")
     message = choice["message"]
     content = message.get("content") or ""
-    if isinstance(content, list):  # of parts, those of thinking among them
+    if isinstance(content, list):  # a list of parts, of which some are thoughts
         content = "".join(each["text"] for each in content if each.get("type") == "text")
     return (
         _FINISHES.get(ended, "stop"),

@@ -173,7 +173,7 @@ class Outage:
         return self._failure is not None and (self._failure.wait or 0.0) > self._deadline
 
     def hear(self, failure: Failure | None) -> None:
-        """Record an answer (None) or a failure; one without a response may be no outage."""
+        """Record an answer (None) or a failure; a failure without a response may be no outage."""
         if failure is None or not failure.unsent:
             self.has_connected, self.patience = True, self._patience
         limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
@@ -285,7 +285,7 @@ class Connection:
         async def attempt() -> T | Failure:
             nonlocal failure, counted
             if clock() >= (min(end, self.outage.end) if failure.again else end):
-                return replace(failure, again=False)  # a wait before it took too long
+                return replace(failure, again=False)  # the wait before it took too long
             url = self.server.base_url + path
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):

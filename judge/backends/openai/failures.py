@@ -135,7 +135,7 @@ def _classify(
         case 408:
             reason, again = UnscoredReason.TIMEOUT, True
         case 500 if _SHAPE.search(message):
-            pass  # a schema is refused
+            pass  # the server refuses the schema, and will again
         case _:
             # After an informational status, or a body without a reply, the next may be an answer.
             again = status not in range(300, OWN_FAULT) or status == HTTPStatus.CONFLICT

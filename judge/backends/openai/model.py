@@ -89,7 +89,10 @@ async def send_request(
     body: Mapping[str, JsonValue],
     deadline: float | None,
 ) -> Exchange[ChatReply]:
-    """Post a request to a server, unless the budget is spent. The first three make it a `Send`."""
+    """Post a request to a server, unless the budget is spent.
+
+    A `partial` with the first three arguments is a `Send`.
+    """
     tokens, prompt, reply = prompt_tokens(body) if budget else 0, 0, 0
     if budget and not budget.begin(tokens):
         detail = f"the budget is spent ({budget.over})"
@@ -213,9 +216,9 @@ class ChatModel:
         await remember(
             self.memory, self.server.base_url, self.model, self.settled, still_valid=False
         )
-        self.memory = None  # what served since is not to bring it back
+        self.memory = None  # a later reply must not store these options again
         if field == self.settled.limit:
-            return UnscoredReason.TRUNCATED  # it may only be too high, so less is asked for
+            return UnscoredReason.TRUNCATED  # the limit may be too high: a lower one is tried
         # A message alone may quote what is judged: that is no reason to stop all the others.
         if field == failure.param:
             raise unavailable(

@@ -78,7 +78,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
         with self._translated(NotKept, _GONE):
             values = cast("list[bytes | None]", self._client.mget([PREFIX + key for key in keys]))
         found = zip(keys, values, strict=True)
-        # The reader of a verdict refuses what is not one.
+        # A text that is no verdict is refused when it is read as one.
         return {key: value.decode(errors="replace") for key, value in found if value is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
