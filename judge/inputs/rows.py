@@ -210,7 +210,7 @@ class BadRecord(NamedTuple):
     text: str
     """The lines of the record."""
     error: InputError
-    """What is wrong with it."""
+    """The reason why the record cannot be read."""
 
     def fields(self) -> Fields:
         """Raise the error."""

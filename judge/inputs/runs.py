@@ -102,7 +102,7 @@ def read_summary(folder: str | Path) -> Summary:
 def read_results(folder: str | Path) -> Iterator[SampleResult]:
     """Yield the results of a run in input order; an unfinished run has those so far.
 
-    Raise RunError if there are none, or lines are damaged, lost or added.
+    Raise RunError if the run has no results, or if lines are damaged, lost or added.
     """
     folder = Path(folder)
     try:

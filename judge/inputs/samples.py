@@ -233,7 +233,7 @@ class _MemoryReader:
         self._number = 0
 
     def sample(self, row: object) -> Sample:
-        """Return the sample in a row. Raise InputError if it is none, or repeats a qid."""
+        """Return the sample in a row; raise InputError if the row is no sample or repeats a qid."""
         self._number += 1
         if isinstance(row, Sample):
             return row

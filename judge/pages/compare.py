@@ -33,7 +33,7 @@ class Point(NamedTuple):
     value: float
     interval: Interval
     report: str
-    """The address of the run's report; empty if there is none."""
+    """The address of the run's report; empty without a report."""
 
 
 def comparison(

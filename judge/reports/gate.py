@@ -255,7 +255,7 @@ def _scored(name: str, summary: Summary) -> tuple[CorpusScore | None, CorpusBoun
 
 
 def doubted(summary: Summary) -> list[JudgedTotals]:
-    """Return the totals with so many failures that they should not be reported."""
+    """Return the totals that have too many failures to be reported."""
     return [each for each in (summary, *summary.added.values()) if each.untrusted]
 
 

@@ -187,7 +187,7 @@ class QuadrantLine(NamedTuple):
     answers: int
     """The number of its answers."""
     share: str
-    """The share of these answers in the table."""
+    """The share of the answers of the table that are in this quadrant."""
     half: str
     """The half of the pipeline that failed."""
 

@@ -140,7 +140,7 @@ class Service:
 
 
 def _sample_in(body: bytes) -> Sample:
-    """Return the sample in the body of a request; `Problem` or `InputError` if there is none."""
+    """Return the sample in a request's body; raise `Problem` or `InputError` if it is no sample."""
     try:
         row = json.loads(body)
     except json.JSONDecodeError as error:

@@ -262,7 +262,7 @@ class Batches:
         return list(self._batches.values())
 
     def get(self, id_: str) -> Batch:
-        """Return the batch with this id; raise `Problem` if there is none."""
+        """Return the batch with this id; raise `Problem` if no batch has it."""
         if (batch := self._batches.get(id_)) is None:
             raise Problem("not-found", f"there is no batch {id_[:64]!r}; see GET /v1/batches")
         return batch

@@ -36,7 +36,7 @@ _MARKUP: Final = lazy_pattern(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-# Every markup contains one of these signs; a fast test before the pattern.
+# Every markup contains one of these signs, so that they are a fast test before the pattern.
 _SIGN: Final = re.compile(r"[\[【［(（#段文资来材片ſ\n]")
 _SOURCES: Final = ("passage", "document", "source", "chunk", "context", "reference")
 

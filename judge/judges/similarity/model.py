@@ -117,7 +117,7 @@ class ConjunctionModel:
     mean: Floats
     """Means of the features of sentences in training."""
     scale: Floats
-    """Standard deviations of these features in training."""
+    """Standard deviations of the sentence features in training."""
     coefficients: Floats
     intercept: float
     neighbours: float
