@@ -98,7 +98,7 @@ async def open_model(config: Config) -> AsyncGenerator[Served]:
 
     name = config.model or ""
     async with AsyncExitStack() as stack:
-        connection = await _connected(config.model_copy(update={"patience": 0.0}), stack)
+        connection = await _open_connection(config.model_copy(update={"patience": 0.0}), stack)
         settled = await settle(connection, name, REPLY_SCHEMA, None, _wanted(config))
         send = partial(send_request, connection, settled, None)
         model = ChatModel(connection.server, name, settled, None, send)
@@ -121,7 +121,7 @@ async def compose(config: Config, send: "Send | None" = None) -> AsyncGenerator[
     """
     async with AsyncExitStack() as stack:
         asks = send is None and config.asks_server
-        connection = await _connected(config, stack) if asks else None
+        connection = await _open_connection(config, stack) if asks else None
         if not config.asks_model:
             yield alone(config, await _second(config, connection, stack))
             return
@@ -166,7 +166,7 @@ def alone(config: Config, judge: Judge) -> Judges:
     )
 
 
-async def _connected(config: Config, stack: AsyncExitStack) -> "Connection":
+async def _open_connection(config: Config, stack: AsyncExitStack) -> "Connection":
     # openai takes half a second to import: only runs that ask a server do it.
     from judge.backends.openai.client import Connection, Pace  # noqa: PLC0415
 
@@ -346,7 +346,7 @@ async def settled(
         takes = await recall(store, url, name, wanted)
         found = Capabilities.model_validate(known) if known else wanted
         if takes is None and known is None and ask:
-            connection = await _connected(config, stack)
+            connection = await _open_connection(config, stack)
             takes = await settle(connection, name, REPLY_SCHEMA, store, wanted)
         elif takes is None or (found.served and not takes.served):
             takes = (takes or found).model_copy(update={"served": found.served})

@@ -142,11 +142,11 @@ def sign(
     """
     verdicts = (each for each in outcomes if isinstance(each, Verdict))
     made = {verdict.signature for verdict in verdicts if verdict.fallback_from is None}
-    return _signed(judge, rules.parts, made.pop() if len(made) == 1 else None, presplit)
+    return _signature_of(judge, rules.parts, made.pop() if len(made) == 1 else None, presplit)
 
 
 @lru_cache
-def _signed(judge: str, rules: tuple[str, ...], made: str | None, presplit: bool) -> str:  # noqa: FBT001
+def _signature_of(judge: str, rules: tuple[str, ...], made: str | None, presplit: bool) -> str:  # noqa: FBT001
     signature = Signature.parse(judge)
     if presplit:
         signature = signature.without("split").having("split:given")

@@ -117,8 +117,8 @@ class ClusterJob:
             for each in files:
                 folder.refuse_source(each.address)
             folder.refuse_source(self._path)
-            with _ticking(watcher, "connecting to Ray"):
-                stack.enter_context(_connected(self.address))
+            with _ticks(watcher, "connecting to Ray"):
+                stack.enter_context(_ray_cluster(self.address))
             default = 1 if self.config.asks_server else ray.cluster_resources().get("CPU", 1)
             replicas = self.replicas or max(1, int(default))
             plan = Plan(
@@ -127,7 +127,7 @@ class ClusterJob:
                 skip=self.skip_bad_lines,
                 needs_qid=len(files) > 1,
             )
-            with _ticking(watcher, "checking the input"):
+            with _ticks(watcher, "checking the input"):
                 checked = _check(files, plan)
             made_from = self._input(checked)
             record = asyncio.run(self._record(made_from))
@@ -138,7 +138,7 @@ class ClusterJob:
             rest = self._resume([each for file in checked for each in file.blocks], record)
             resumed = self._answers
             earlier = with_cost(self._totals.spent(), self.config) if resumed else None
-            with _ticking(watcher):
+            with _ticks(watcher):
                 for block in _scored(plan, files, rest, replicas):
                     self._add(block)
             if self._answers != made_from.samples:
@@ -184,7 +184,7 @@ class ClusterJob:
             paths[name].unlink()  # another input's
         kept = sum(block.samples for block in found if block.name in paths)
         self._watcher.on_start(record, kept)
-        with _ticking(self._watcher):
+        with _ticks(self._watcher):
             rest = [block for block in found if not (block.name in paths and self._add(block))]
         if self._answers < kept:
             self._watcher.on_start(record, self._answers)
@@ -260,7 +260,7 @@ def _scored(
 
 
 @contextmanager
-def _ticking(watcher: Watcher, text: str = "") -> Iterator[None]:
+def _ticks(watcher: Watcher, text: str = "") -> Iterator[None]:
     """Call the watcher's `on_tick` from a thread, with what is done meanwhile."""
     done = threading.Event()
 
@@ -286,7 +286,7 @@ def _reason(error: RayError) -> str:
 
 
 @contextmanager
-def _connected(address: str | None) -> Iterator[None]:
+def _ray_cluster(address: str | None) -> Iterator[None]:
     """Connect to a Ray cluster, or start one here; one that runs in this process stays as it is.
 
     Raises:
@@ -320,7 +320,7 @@ def _connect(address: str | None) -> None:
         if host and port.isdecimal() and "//" not in host:
             _greet(host, int(port))
         # Ray puts the driver's working folder on the import path of its workers.
-        with _silent(), contextlib.chdir("/"):
+        with _without_stderr(), contextlib.chdir("/"):
             ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
     except (OSError, ValueError, RuntimeError, RayError) as error:
         why = str(error).partition("\n")[0].partition(". ")[0]
@@ -343,7 +343,7 @@ def _greet(host: str, port: int) -> None:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def _without_stderr() -> Iterator[None]:
     """Close standard error meanwhile: Ray's C++ announces its log level there."""
     stderr = os.dup(2)
     with Path(os.devnull).open("wb") as nowhere:

@@ -26,7 +26,7 @@ _DOUBTFUL: Final = frozenset({Support.PARTIAL, Support.CONTRADICTED})
 
 
 @lru_cache
-def _signed(first: str, verdict: str, askings: int) -> str:
+def _signature_of(first: str, verdict: str, askings: int) -> str:
     """Return the first judge's signature, with the model that served this verdict."""
     made = Signature.parse(first).served_by(Signature.parse(verdict))
     return str(made.having(f"repeat:{askings}"))
@@ -49,7 +49,7 @@ class RepeatedJudge:
     def signature(self) -> str:
         """The first judge's signature, and the most requests about a sentence."""
         first = self._first.signature
-        return _signed(first, first, 1 + len(self._others))
+        return _signature_of(first, first, 1 + len(self._others))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence, by majority if it was asked again."""
@@ -85,7 +85,7 @@ class RepeatedJudge:
     def _sign(self, outcome: JudgeOutcome) -> JudgeOutcome:
         if isinstance(outcome, Unscored):
             return outcome
-        made = _signed(self._first.signature, outcome.signature, 1 + len(self._others))
+        made = _signature_of(self._first.signature, outcome.signature, 1 + len(self._others))
         return outcome.model_copy(update={"signature": made})
 
 

@@ -317,7 +317,7 @@ def support_weight(outcome: Outcome, *, strict: bool) -> float:
 
 def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[DrawnClaim]]:
     """Return the strata of a draw of `size` claims, and the claims that are drawn."""
-    parts = _merged([found[found["stratum"] == place] for place in range(len(_STRATA))], size)
+    parts = _merge_small([found[found["stratum"] == place] for place in range(len(_STRATA))], size)
     pulls = [float((part["weight"] * _SPREADS[part["stratum"]]).sum()) for part in parts]
     strata: list[Stratum] = []
     drawn: list[DrawnClaim] = []
@@ -341,7 +341,7 @@ def divide(found: Claims, size: int) -> tuple[tuple[Stratum, ...], list[DrawnCla
     return tuple(strata), drawn
 
 
-def _merged(parts: Iterable[Claims], total: int) -> list[Claims]:
+def _merge_small(parts: Iterable[Claims], total: int) -> list[Claims]:
     """Merge the smallest part with its smaller neighbour until each has `FLOOR` claims.
 
     Empty parts are left out. `total`, the size of the draw, bounds the number of parts.

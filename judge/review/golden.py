@@ -103,7 +103,7 @@ def promote(run: str | Path, output: str | Path, *, force: bool = False) -> Prom
     for sample, result in origins(run):
         agreed = []
         for index, labels in sorted(votes.get(sample.qid, {}).items()):
-            if found := _agreed(result.sentences[index], labels, result.signature):
+            if found := _golden_label(result.sentences[index], labels, result.signature):
                 agreed.append(found)
             else:
                 disagreed.append(labels[0])
@@ -168,7 +168,7 @@ def labels_of(sample: Sample) -> tuple[GoldenLabel, ...]:
     return labels
 
 
-def _agreed(
+def _golden_label(
     sentence: SentenceResult, labels: Sequence[Label], signature: str
 ) -> GoldenLabel | None:
     """Return the label that all reviewers give a sentence; None if they disagree."""

@@ -147,7 +147,7 @@ class Provider:
 
     async def find(self, digest: str, known: Container[str]) -> Batch | None:
         """Return the newest usable batch of a file with this hash; `known` ones do not count."""
-        with self._translated("GET", "/batches"):
+        with self._our_errors("GET", "/batches"):
             page = await self._client.batches.list(limit=_SEARCHED_BATCHES)
             for batch in page.data:
                 usable = batch.id not in known and batch.status not in _USELESS
@@ -157,7 +157,7 @@ class Provider:
 
     async def send(self, path: Path, digest: str, endpoint: Endpoint) -> Batch:
         """Upload a file and start a batch for it."""
-        with path.open("rb") as content, self._translated("POST", "/files"):
+        with path.open("rb") as content, self._our_errors("POST", "/files"):
             name = (path.name, content)
             file = _with_id(await self._client.files.create(file=name, purpose="batch"))
         order = {
@@ -166,7 +166,7 @@ class Provider:
             "completion_window": "24h",
             "metadata": {_DIGEST_KEY: digest},
         }
-        with self._translated("POST", "/batches"):
+        with self._our_errors("POST", "/batches"):
             # If the request succeeds and its answer is lost, `find` finds the batch.
             sending = self._client.post(
                 "/batches", cast_to=Batch, body=order, options={"max_retries": 0}
@@ -175,7 +175,7 @@ class Provider:
 
     async def status(self, batch: str) -> Batch:
         """Return the current record of a batch."""
-        with self._translated("GET", f"/batches/{batch}"):
+        with self._our_errors("GET", f"/batches/{batch}"):
             return _with_id(await self._client.batches.retrieve(batch))
 
     def why(self, batch: Batch) -> str:
@@ -185,14 +185,14 @@ class Provider:
 
     async def fetch(self, file: str) -> AsyncGenerator[bytes]:
         """Download a file; yield its parts."""
-        with self._translated("GET", f"/files/{file}/content"):
+        with self._our_errors("GET", f"/files/{file}/content"):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
                 async for part in response.iter_bytes():
                     yield part
 
     @contextmanager
-    def _translated(self, method: str, path: str) -> Iterator[None]:
+    def _our_errors(self, method: str, path: str) -> Iterator[None]:
         """Raise an error of the SDK or of the provider's answer as one of ours."""
         try:
             yield

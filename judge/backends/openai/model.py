@@ -179,10 +179,10 @@ class ChatModel:
     """A number added to the usual seed, if the server takes one; each repeat has another."""
 
     def __post_init__(self) -> None:
-        self.signature = self._signed()
+        self.signature = self._full_signature()
         """`llm:MODEL@HOST|…`, then the options; it names the model that served last."""
 
-    def _signed(self) -> str:
+    def _full_signature(self) -> str:
         return self.settled.signature(self.model, self.server.host, self.later_seed)
 
     async def chat(self, request: ChatRequest) -> ChatReply | ChatFailure:
@@ -233,5 +233,5 @@ class ChatModel:
         """Remember a change of the serving model."""
         if served not in {"", self.settled.served}:
             self.settled = self.settled.model_copy(update={"served": served})
-            self.signature = self._signed()
+            self.signature = self._full_signature()
             await remember(self.memory, self.server.base_url, self.model, self.settled)

@@ -85,7 +85,7 @@ class DiskStore(AbstractContextManager["DiskStore"]):
 
     def __init__(self, directory: Path, *, durable: bool = False) -> None:
         self.directory = directory
-        with _translated(directory):
+        with _our_errors(directory):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cache: Any = Cache(
                 str(directory.resolve()),
@@ -107,24 +107,24 @@ class DiskStore(AbstractContextManager["DiskStore"]):
 
     def get(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the texts known for these keys; a missing key is absent."""
-        with _translated(self.directory):
+        with _our_errors(self.directory):
             found = {key: self._cache.get(key) for key in keys}
         return {key: text for key, text in found.items() if text is not None}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Store the texts in one transaction."""
-        with _translated(self.directory), self._cache.transact():
+        with _our_errors(self.directory), self._cache.transact():
             for key, text in texts.items():
                 self._cache.set(key, text)
 
     def clear(self) -> None:
         """Remove every row."""
-        with _translated(self.directory):
+        with _our_errors(self.directory):
             self._cache.clear()
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield every key and its text."""
-        with _translated(self.directory):
+        with _our_errors(self.directory):
             for key in self._cache:
                 if key is not None and (text := self._cache.get(key)) is not None:
                     yield key, text
@@ -135,21 +135,21 @@ def empty(directory: Path) -> int:
 
     A run that has the database open goes on with it. A database that cannot be read is removed.
     """
-    with _translated(directory):
+    with _our_errors(directory):
         files = list(directory.glob(f"{DATABASE}*"))
         size = sum(path.stat().st_size for path in files)
     try:
         with DiskStore(directory) as store:
             store.clear()
     except (MalformedError, NotKept):
-        with _translated(directory):
+        with _our_errors(directory):
             for path in files:
                 path.unlink(missing_ok=True)
     return size
 
 
 @contextmanager
-def _translated(directory: Path) -> Iterator[None]:
+def _our_errors(directory: Path) -> Iterator[None]:
     """Raise an error of the disk or the database as one of ours, with the next step."""
     try:
         yield

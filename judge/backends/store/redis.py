@@ -59,7 +59,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
             retry=Retry(NoBackoff(), 1, supported_errors=(NoConnection,)),
         )
         # A replica, a cluster, or the rules on a user may refuse what a run needs.
-        with self._translated(ConfigError, _UNUSABLE):
+        with self._our_errors(ConfigError, _UNUSABLE):
             probe = [f"{PREFIX}probe:{number}" for number in range(2)]
             self._set(dict.fromkeys(probe, b""), seconds=1)
             self._client.mget(probe)
@@ -75,7 +75,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
         """Return the texts known for these keys; a missing key is absent."""
         if not keys:
             return {}
-        with self._translated(NotKept, _GONE):
+        with self._our_errors(NotKept, _GONE):
             values = cast("list[bytes | None]", self._client.mget([PREFIX + key for key in keys]))
         found = zip(keys, values, strict=True)
         # A text that is no verdict is refused when it is read as one.
@@ -83,7 +83,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Store the texts in one transaction."""
-        with self._translated(NotKept, _GONE):
+        with self._our_errors(NotKept, _GONE):
             self._set({PREFIX + key: text.encode() for key, text in texts.items()}, self._ttl)
 
     def _set(self, values: Mapping[str, bytes], seconds: int | None) -> None:
@@ -93,7 +93,7 @@ class RedisStore(AbstractContextManager["RedisStore"]):
         pipe.execute()
 
     @contextmanager
-    def _translated(self, kind: Callable[[str], JudgeError], problem: str) -> Iterator[None]:
+    def _our_errors(self, kind: Callable[[str], JudgeError], problem: str) -> Iterator[None]:
         """Raise an error of the server as one of ours; leave it alone where it did not answer."""
         if monotonic() < self._recess:
             raise NotKept(f"cache {self._url}: {_GONE.format(self._why)}")

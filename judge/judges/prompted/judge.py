@@ -82,7 +82,9 @@ class _Progress:
 
 
 @lru_cache
-def _signed(model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]) -> str:
+def _signature_of(
+    model: str, prompt: Prompt, sentences_per_call: int, edition: tuple[str, ...]
+) -> str:
     asked = Signature.parse(model)
     words, size = f"prompt:{prompt.reference}", f"n:{sentences_per_call}"
     return str(Signature(asked.maker).having(words, *asked.parts, size, *edition))
@@ -123,7 +125,7 @@ class PromptedJudge:
     @property
     def signature(self) -> str:
         """The signature of the model, prompt and edition; it changes with the serving model."""
-        return _signed(self._model.signature, self._prompt, self._size, self._edition)
+        return _signature_of(self._model.signature, self._prompt, self._size, self._edition)
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence. Without chunks the model is asked as well.
