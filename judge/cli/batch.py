@@ -51,9 +51,9 @@ def write(
 ) -> None:
     """Write the requests that the cache misses, as OpenAI's Batch API and vLLM read them.
 
-    Takes the settings of judge score. Run it again after judge batch read: it writes the requests
-    that are still open, until none is left; judge score then asks only about claims without a
-    verdict.
+    The settings are those of judge score. Run it again after judge batch read: it writes the
+    requests that are still open, until none is left; judge score then asks only about claims
+    without a verdict.
 
     Example: judge batch write samples.jsonl -o night --model gpt-5-mini
     """
@@ -108,7 +108,7 @@ def read(
     *,
     wait: bool = typer.Option(False, "--wait", help="Wait until all batches are done."),
     every: float = typer.Option(
-        60, metavar="SECONDS", min=0.01, help="The time between two looks at them, in seconds."
+        60, metavar="SECONDS", min=0.01, help="The time between two checks, in seconds."
     ),
 ) -> None:
     """Fetch the replies of the batches that are done, and read them into the cache.

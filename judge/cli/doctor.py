@@ -19,8 +19,8 @@ _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
 def doctor(*, settings: Config) -> None:
     """Check all that a run needs: cache, disk, server, key, model, context length.
 
-    Takes the settings of judge score, and exits 2 if a check failed. A language model is sent some
-    three requests, one of them long; nothing is kept of them.
+    The settings are those of judge score. Exit code 2 means that a check failed. A language model
+    is sent about three requests, one of them long; nothing is kept of them.
 
     Example: judge doctor --model gpt-5-mini
     """

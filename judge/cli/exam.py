@@ -66,10 +66,10 @@ def exam(
 ) -> None:
     """Measure the judge on items in two languages whose right labels are known.
 
-    Takes the settings of judge score. Every item is judged anew: no verdict is read from the cache
-    or kept there, and there is no fallback. Without --model, similarity is measured. --items may be
-    repeated. With --repeat the chunks are in another order and the seed is another each time; the
-    first verdict is graded. Reports for --against are written by -o.
+    The settings are those of judge score. Every item is judged anew: no verdict is read from the
+    cache or kept there, and there is no fallback. Without --model, similarity is measured. --items
+    may be repeated. With --repeat the chunks are in another order and the seed is another each
+    time; the first verdict is graded. Reports for --against are written by -o.
 
     --fail-under takes accuracy, binary (full or rest), macro_f1, kappa, quotes and citations.
 

@@ -36,7 +36,9 @@ def export(
     json: str | None = typer.Option(
         None, metavar="FILE", help="Write JSON lines; - for standard output."
     ),
-    level: Level = typer.Option("sentences", metavar="sentences|answers", help="What a row is of."),
+    level: Level = typer.Option(
+        "sentences", metavar="sentences|answers", help="The unit of a row."
+    ),
 ) -> None:
     """Write a run as a table: a row for each sentence, or for each answer.
 

@@ -50,7 +50,7 @@ def draw(
 @app.command("import")
 @takes_language
 def import_(
-    samples: str = typer.Argument(metavar="SAMPLES", help="The file that was drawn from."),
+    samples: str = typer.Argument(metavar="SAMPLES", help="The samples of the draw."),
     sheets: list[Path] = typer.Argument(metavar="SHEET...", help="CSV or XLSX, graded."),
     out: Path = typer.Option(
         Path("gold.jsonl"), "-o", "--output", metavar="FILE", help="The gold set, JSONL."

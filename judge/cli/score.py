@@ -75,7 +75,7 @@ class _FileOptions(NamedTuple):
         None, metavar="FILE", help="Also write the totals as Markdown, for the summary of a CI job."
     )
     review_hook: str | None = file_option(
-        None, metavar="NAME", help="Pass answers to module:object, an http address or a .csv file."
+        None, metavar="NAME", help="Pass some answers to module:object or an http address."
     )
 
     def reports(self) -> dict[str, Path]:
