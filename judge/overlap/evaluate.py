@@ -44,7 +44,7 @@ class LanguageBleu(Record):
     answers: int
     """The number of answers."""
     signature: str
-    """sacrebleu's: only scores of equal signature compare."""
+    """The signature that sacrebleu gives; only scores of equal signature compare."""
 
 
 class OverlapCounts(Record):
