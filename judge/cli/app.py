@@ -45,7 +45,7 @@ COMMANDS: Final = {
     "perturb": "Write samples with changed contexts for your RAG to answer.",
     "doctor": "Check what a run needs: cache, disk, server, key, model.",
     "exam": "Measure how good the judge is, on items whose labels are known.",
-    "batch": "Fill the cache by provider batches: write, send, status, fetch, read.",
+    "batch": "Fill the cache by provider batches: write, send, read.",
     "cache": "Count or remove the verdicts that are kept: stats, clear.",
     "prompts": "Show the pinned prompts: list, verify, show.",
     "serve": "Serve HTTP: live answers, and whole files as batches.",

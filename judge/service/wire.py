@@ -45,7 +45,7 @@ OPEN: Final = frozenset({"queued", "checking", "running"})
 """The states of a batch that is still to be judged."""
 _MAX_DETAIL: Final = 300
 _SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
-_SHOWN_LINE: Final = re.compile(r"^holds .*; ", re.DOTALL)
+_SHOWN_LINE: Final = re.compile(r"^holds (?!no sample).*; ", re.DOTALL)
 _MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
 
 

@@ -37,6 +37,7 @@ def test_tokens_run_out(samples: Path, server: JudgeServer) -> None:
     calls = server.calls - ANSWERS
     summary = read_summary(Path("run"))
     assert (summary.answers, summary.judged, summary.over_budget) == (ANSWERS, calls, True)
+    assert summary.calls == calls, "a call that the budget refused is none"
     assert summary.unscored == {UnscoredReason.BUDGET: ANSWERS - calls}
     assert not summary.untrusted
     assert summary.fallen_back == 0, "a decision is no failure to be made up for"

@@ -167,7 +167,9 @@ class PromptedJudge:
         words = partial(render, faults=faults, limit=limit, code=progress.code, schema=form.schema)
         chat = await apart(heavy, words, asked, self._prompt)
         answer = await self._model.chat(chat)
-        progress.calls.append(_call(answer))
+        # A budget refuses a request before it is sent.
+        if isinstance(answer, ChatReply) or answer.reason is not UnscoredReason.BUDGET:
+            progress.calls.append(_call(answer))
         if isinstance(answer, ChatReply):
             progress.last_reply = answer.text
         elif answer.refused:
