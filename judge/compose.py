@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from judge import __version__
 from judge.answer.sentences import EDITION
+from judge.backends.fake import FakeModel
 from judge.backends.hook import described
 from judge.backends.store.cache import BackgroundStore, open_store
 from judge.config import REVIEW_TOKEN, Config, bearer, checked_url
@@ -264,8 +265,6 @@ async def _model_judges(
 
 async def _warm_up(config: Config) -> None:
     """Judge a small answer without the server, so that what the first answers need is loaded."""
-    from judge.backends.fake import FakeModel  # noqa: PLC0415  numpy
-
     if config.fallback:
         alone(config, offline(config))
     # The long patterns for abstentions and pleasantries are compiled as well.

@@ -555,7 +555,7 @@ def _refuse_guarded(settings: Mapping[str, object]) -> None:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raise ValueError for headers that cannot be sent; it does not repeat a misplaced secret."""
+    """Raise ValueError if a header cannot be sent; the message shows no value of a header."""
     for name, text in headers.items():
         if not _HEADER.fullmatch(name) or not (text.isascii() and text.isprintable()):
             raise ValueError("a name or a value contains a character that a header cannot")

@@ -10,6 +10,7 @@ from judge.answer.sentences import sentences_of
 from judge.checks.chunks import flag_chunks, flag_conflicts, flag_gaps
 from judge.checks.injection import flag_orders
 from judge.checks.quotes import flag_quotes, verify
+from judge.judges import MISSING
 from judge.pool import HEAVY, apart, weigh
 from judge.protocols import Judge
 from judge.records import (
@@ -32,9 +33,6 @@ from judge.scores.answer import aggregate
 from judge.signature import Signature
 
 # Validators take a while to build, and a command that starts needs none.
-_MISSING: Final = Unscored.model_construct(
-    reason=UnscoredReason.MISSING, detail="the judge gave no outcome"
-)
 _TOO_LONG: Final = Unscored.model_construct(
     reason=UnscoredReason.BUDGET,
     detail=(
@@ -124,7 +122,7 @@ async def ask(judge: Judge, request: JudgeRequest) -> Judgment:
     if ids:
         short = request if ids == request.ask else request.model_copy(update={"ask": ids})
         judgment = await judge.judge(short)
-    lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(ids, _MISSING)
+    lost = dict.fromkeys(request.ask, _TOO_LONG) | dict.fromkeys(ids, MISSING)
     whole = {index: judgment.outcomes.get(index, lost[index]) for index in request.ask}
     return judgment.model_copy(update={"outcomes": whole})
 

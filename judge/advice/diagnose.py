@@ -67,10 +67,9 @@ class DiagnosisTable(Record):
     """The rules of thumb by which rank measures are read."""
 
     band: dict[str, dict[Level, float]]
-    """The mean at which each band begins, ascending, by measure at any k; a lower mean is poor."""
+    """The lowest mean of each band, for a measure at any k. A mean below all bands is poor."""
     production: dict[str, dict[Level, float]]
-    """The mean at which each level for production begins, ascending, by measure at its own k; a
-    lower mean is below the minimum."""
+    """The lowest mean of each level for production, for a measure with its k."""
     use: dict[Use, _UseRule]
     """The name of a use, its measures to watch and its targets."""
     advice: dict[str, str]

@@ -171,7 +171,7 @@ class Cutoffs(Record):
 
 
 class Rule(Record):
-    """A rule and its conditions. A role that it does not name keeps its measures."""
+    """A rule and its conditions. Roles that the rule does not name keep their measures."""
 
     when: dict[str, Condition]
     rule: str

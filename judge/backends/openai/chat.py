@@ -269,7 +269,7 @@ def _read_response(body: _Object) -> tuple[Finish, str, str, str]:
 
 
 def _count(usage: _Object, *names: str) -> int | None:
-    """Return the plausible count by one of these names, or None."""
+    """Return the first count among these fields; None if it is absent or implausible."""
     count = next((usage[name] for name in names if name in usage), None)
     # In Python, true is an integer.
     return count if type(count) is int and 0 <= count <= _MAX_TOKENS else None

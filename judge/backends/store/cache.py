@@ -131,9 +131,9 @@ class DiskStore(AbstractContextManager["DiskStore"]):
 
 
 def empty(directory: Path) -> int:
-    """Remove all rows; return the bytes that the database had on disk.
+    """Remove all rows, and return the size of the database before that, in bytes.
 
-    A run that has the database open goes on with it. A database that cannot be read is removed.
+    A run that uses the cache can go on. If the database cannot be read, its files are removed.
     """
     with _our_errors(directory):
         files = list(directory.glob(f"{DATABASE}*"))
