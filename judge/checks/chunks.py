@@ -1,7 +1,8 @@
 """Flags of samples that no judge can judge fairly: no chunk text, unjudged text, conflicts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from judge.checks.mismatch import ValueIndex, kinds, read_values
@@ -25,6 +26,7 @@ _COMPARED: Final = 20
 _VALUE_CHARACTERS: Final = 40
 _ID_CHARACTERS: Final = 80
 _NUMERALS: Final = re.compile(rf"[\d.,{HAN_NUMERALS}]+")
+_LETTERS: Final = re.compile(rf"[^\W\d_{HAN_NUMERALS}]{{{_PREFIX}}}")
 _SPELLED: Final = frozenset(word[:_PREFIX] for word in SPELLED)
 
 
@@ -80,24 +82,44 @@ def flag_conflicts(chunks: Sequence[Chunk]) -> Iterator[Flag]:
 
 def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statement]]:
     """Yield statements of different chunks that may differ by a value alone."""
-    groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
-    for number, chunk in enumerate(chunks):
-        for start, end in segments(chunk.text):
-            text = chunk.text[start:end]
-            groups.setdefault(_outline(text), []).append((number, text))
-    for group in groups.values():
-        if len(group) > 1 and len({number for number, _ in group}) > 1:
-            statements = [_statement(*each) for each in group]
-            contents = [(each.words, tuple(v.readings for v in each.values)) for each in statements]
-            contents_by_chunk = {
-                (each.chunk, own) for each, own in zip(statements, contents, strict=True)
-            }
-            for place, other in enumerate(statements):
-                for before in range(max(0, place - _COMPARED), place):
-                    one = statements[before]
-                    both = {(one.chunk, contents[place]), (other.chunk, contents[before])}
-                    if one.chunk != other.chunk and contents_by_chunk.isdisjoint(both):
-                        yield one, other
+    sentences = (
+        (number, chunk.text[start:end])
+        for number, chunk in enumerate(chunks)
+        for start, end in segments(chunk.text)
+    )
+    # Most sentences begin like those of no other chunk, and need no outline.
+    alike = _alike(sentences, _opening)
+    for group in chain.from_iterable(_alike(group, _outline) for group in alike):
+        statements = [_statement(*each) for each in group]
+        contents = [(each.words, tuple(v.readings for v in each.values)) for each in statements]
+        contents_by_chunk = {
+            (each.chunk, own) for each, own in zip(statements, contents, strict=True)
+        }
+        for place, other in enumerate(statements):
+            for before in range(max(0, place - _COMPARED), place):
+                one = statements[before]
+                both = {(one.chunk, contents[place]), (other.chunk, contents[before])}
+                if one.chunk != other.chunk and contents_by_chunk.isdisjoint(both):
+                    yield one, other
+
+
+def _alike(
+    sentences: Iterable[tuple[int, str]], key: Callable[[str], object]
+) -> list[list[tuple[int, str]]]:
+    """Return the sentences with the same key, where they are of two or more chunks."""
+    groups: dict[object, list[tuple[int, str]]] = {}
+    for number, text in sentences:
+        groups.setdefault(key(text), []).append((number, text))
+    return [group for group in groups.values() if group[0][0] != group[-1][0]]
+
+
+def _opening(text: str) -> tuple[str, ...]:
+    """Return the first two runs of five letters, which are the same in conflicting sentences.
+
+    Spelled numbers do not count: `Eleven trains leave every morning` gives `train` and `leave`.
+    """
+    runs = (found[0].lower() for found in _LETTERS.finditer(text))
+    return tuple(islice((run for run in runs if run not in _SPELLED), 2))
 
 
 def _outline(text: str) -> tuple[str, ...]:
