@@ -71,8 +71,7 @@ class Messages:
     @cache
     def of(cls, room: str, group: str | None = None) -> "Messages":
         """Return the texts of a room, or those of one group in it, called by their names there."""
-        source = files("judge").joinpath("data", "messages", f"{room}.toml").read_text("utf-8")
-        texts = tomllib.loads(source)
+        texts = _tables(room)
         return cls(dict(_entries(texts if group is None else texts[group])))
 
     def __call__(self, key: str, lang: Lang | None = None, /, **values: object) -> str:
@@ -99,6 +98,11 @@ class Messages:
     def template(self, key: str, lang: Lang | None = None) -> str:
         """Return the text under `key` without its figures, by default in `LANGUAGE`."""
         return self._texts[key][lang or LANGUAGE.get()]
+
+
+@cache
+def _tables(room: str) -> dict[str, Any]:
+    return tomllib.loads((files("judge") / "data" / "messages" / f"{room}.toml").read_text("utf-8"))
 
 
 def _entries(table: Mapping[str, Any], *above: str) -> Iterator[tuple[str, dict[Lang, str]]]:

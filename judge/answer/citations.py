@@ -41,6 +41,7 @@ from judge.records import (
     Verdict,
     failure_of,
 )
+from judge.text.patterns import lazy_pattern
 from judge.text.visible import clip, flat
 
 Targets = tuple[tuple[str, str | None], ...]
@@ -150,7 +151,7 @@ _PATTERN_SECONDS: Final = 1.0
 _PATTERN_SECONDS_A_CHARACTER: Final = 1e-6
 _MOST_DIGITS: Final = 3
 
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"(?i:citations?|cite|sources?|references?|refs?|documents?|docs?|passages?|chunks?|contexts?"
     r"|id|see)(?:\s*+[:：#]\s*+|\s++|(?=\d))"
     r"|(?:来源|文档|文段|资料|段落|片段|文献|出处|参考|引用|参见|见)\s*+(?:[:：]\s*+)?"
@@ -172,7 +173,7 @@ _BRACKET = re.compile(r"[\[\]()【】［］（）]")
 _NOUN = r"""(?i:citation|cite|source|reference|ref|document|doc|passage|chunk|context|excerpt)s?"""
 _NOUN_ZH = "(?:来源|文档|文段|资料|段落|片段|文献|出处|引用)"
 _FILE = r"[\w./-]{1,80}\.(?:md|txt|pdf|html?|docx?|pptx?|xlsx?|csv|rst)\b"
-_LOOKS_NAMED = re.compile(
+_LOOKS_NAMED = lazy_pattern(
     rf"{_NOUN}(?:\s?[:#]\s?\S|[ _-]?\d|[A-Z])|{_NOUN_ZH}\s?(?:[:：]\s?\S|\d)|{_FILE}(?:[#:, ]|$)"
 )
 _LOOKS_ID = re.compile(
@@ -183,7 +184,7 @@ _LOOKS_ID = re.compile(
     """,
     re.VERBOSE,
 )
-_LOOKS_REFERRED = re.compile(
+_LOOKS_REFERRED = lazy_pattern(
     rf"""
       (?: (?i:see|in|from|cf\.)\s | [参见] )? \s?
       (?: {_NOUN} (?:\s?[:#]\s?|\s) (?: \d+ (?!\w|\s(?:of|pages?)\b) | {_FILE} )

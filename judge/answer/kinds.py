@@ -14,6 +14,7 @@ from judge.answer.blocks import FENCE, SEPARATOR_ROW, blocks, list_marker
 from judge.answer.markers import MARKER, unmarked
 from judge.records import Sentence, SentenceKind
 from judge.text.fold import CJK, CJK_CHAR, count_cjk
+from judge.text.patterns import lazy_pattern
 
 _LONGEST_WORDING = 400
 """A longer sentence is compared with no wording, and is a claim."""
@@ -315,7 +316,7 @@ def _asserts(words: str, found: re.Match[str], lang: str) -> bool:
 # The table of wordings.
 
 _FRAGMENT: Final = re.compile(r"<(\w+)>")
-_CHINESE: Final = re.compile(f"_zh>|[{CJK}]")
+_CHINESE: Final = lazy_pattern(f"_zh>|[{CJK}]")
 """Found in an alternative that only a text with Chinese characters matches."""
 _FIRST_FRAGMENT: Final = re.compile(r"\^(?:<\w+>(?![?*+{]))?")
 

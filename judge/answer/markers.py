@@ -20,7 +20,7 @@ _MOST_BRACKETS: Final = 2 * MOST_MARKERS
 _MOST_NUMBERS_IN_RANGE: Final = 100
 
 _BRACKETS = r"\[\]［］【】〔〕"
-MARKER: Final = re.compile(
+MARKER: Final = lazy_pattern(
     rf"(?:[\[［【〔](?=[^{_BRACKETS}\n]{{0,100}}?\d)"
     rf"(?:[,，;；、–-]\ |[^{_BRACKETS}\s]){{1,100}}+[\]］】〕](?!\()"
     r"|\([\w.-]{1,60}[#:][\w.#:-]{1,100}\)|[⁰¹²³⁴-⁹]{1,4}+"

@@ -1,6 +1,5 @@
 """Mismatches: values and denials of a `full` claim that the chunks do not have."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -10,6 +9,7 @@ from judge.checks.polarity import Copies, Copy, contrast
 from judge.checks.polarity import read as read_sentence
 from judge.checks.values import HAN_NUMERALS, Amount, Day, Value, values
 from judge.records import JudgeOutcome, JudgeRequest, Support, Verdict
+from judge.text.patterns import lazy_pattern
 from judge.text.pieces import cached_by_text
 from judge.text.words import blank_markup
 
@@ -241,7 +241,7 @@ def position(words: str, text: str) -> int:
     return -1
 
 
-_JOINED: Final = re.compile(
+_JOINED: Final = lazy_pattern(
     rf"[A-Za-z\d][A-Za-z\d]|[A-Za-z\d][.,:]\d|\d[%％]|[.,:$€£¥￥/-]\d|"
     rf"[{HAN_NUMERALS}点半][{HAN_NUMERALS}点半]|[{HAN_NUMERALS}]分之"
 )

@@ -19,16 +19,16 @@ from judge.records import (
     Verdict,
 )
 from judge.text.fold import CJK, Folded, count_cjk, fold
+from judge.text.patterns import lazy_pattern
 
 _LEAST_WORDS: Final = 4
 _LEAST_CJK: Final = 8
 # The mark of omitted words. Folding has turned … into three dots, and white space into one space.
 _ELLIPSIS: Final = re.compile(r" ?[\[(]?(?:\.{3,}|⋯+)[\])]? ?")
 _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
-_SPACED: Final = tuple(f" {stop}" for stop in ".,;:!?)]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # A quote must not begin or end inside an atom: a Latin word, or a number with its separators.
-_ATOM: Final = re.compile(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
+_ATOM: Final = lazy_pattern(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
 _MOST_PLACES: Final = 1000
@@ -133,7 +133,7 @@ class _Text:
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Return the span of a quote in characters of the original chunk; None if absent."""
-        quote, text = _tight(fold(given).text), self._folded.text
+        quote, text = _LOOSE.sub("", fold(given).text), self._folded.text
         # A search for dots alone is much faster than the pattern.
         joined = "..." in quote or "⋯" in quote
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
@@ -162,18 +162,13 @@ def _find_whole(part: str, text: str, low: int) -> int:
 
 def _closed(folded: Folded) -> Folded:
     """Return the text without spaces before a stop, which a blanked marker leaves behind."""
-    closed = _tight(folded.text)
+    closed = _LOOSE.sub("", folded.text)
     if closed == folded.text:
         return folded
     gaps = {gap.start() for gap in _LOOSE.finditer(folded.text)}
     kept = [at for at in range(len(folded.text)) if at not in gaps]
     starts, ends = (tuple(places[at] for at in kept) for places in (folded.starts, folded.ends))
     return Folded(closed, starts, ends)
-
-
-def _tight(text: str) -> str:
-    """Return the text without spaces before a stop; the substring test first saves time."""
-    return _LOOSE.sub("", text) if any(map(text.__contains__, _SPACED)) else text
 
 
 def _is_edge(text: str, place: int) -> bool:

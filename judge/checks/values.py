@@ -120,7 +120,7 @@ def values(text: str) -> list[Value]:
     return found
 
 
-_START: Final = re.compile(
+_START: Final = lazy_pattern(
     rf"\d+|(?P<word>[A-Za-z]+)|['’](?=\d0s)"
     rf"|[{HAN_NUMERALS}半星礼周週工上早清凌中下傍晚夜正午]"
 )
@@ -323,7 +323,7 @@ def _exists(day: Day) -> bool:
 _LASTING: Final = (
     "(?:year|month|week|day|hour|minute|decade|dozen|hundred|thousand|million|billion)(?![^\\W_])"
 )
-_FRACTION: Final = re.compile(
+_FRACTION: Final = lazy_pattern(
     rf"""
       (?P<whole>[{HAN_NUMERALS}]{{1,4}}|\d{{1,4}}) 分之
         (?P<parts>\d{{1,4}}(?:\.\d+)?|[{HAN_NUMERALS}]{{1,4}}(?:点[{HAN_NUMERALS}]+)?)
@@ -514,7 +514,7 @@ def _leeway(written: str, amount: float, scale: float) -> float:
 
 _LONGEST_HAN: Final = 5
 # One to three words, or a sign: `per cent`, `U.S. dollars`, `sq. ft.`, `°C`, `km/h`, `m²`.
-_UNIT: Final = re.compile(
+_UNIT: Final = lazy_pattern(
     r"[ \u00a0-]?((?:[a-z]\.){2,3}|[a-zµμ]{1,20}(?:/[a-z]{1,20})?[²³23]?(?![a-z0-9])"
     r"|°\s?[cf]?(?![a-z])|[%％‰℃℉$€£])"
     r"(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?(?:\.?[ \u00a0-]([a-z]{1,20})(?![a-z0-9]))?",

@@ -117,7 +117,7 @@ def open_console(*, stderr: bool = False) -> Console:
         def on_broken_pipe(self) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
-    return Piped(stderr=stderr, highlight=False)
+    return Piped(stderr=stderr, highlight=False, emoji=False)
 
 
 def say(*lines: str) -> None:

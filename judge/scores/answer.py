@@ -246,7 +246,7 @@ def with_outcomes(
 ) -> tuple[SentenceResult, ...]:
     """Return each sentence with its outcome; sentences without an outcome are no claims."""
     return tuple(
-        SentenceResult(**dict(each) | {"outcome": outcomes.get(each.index) or Excluded()})
+        SentenceResult(**vars(each), outcome=outcomes.get(each.index) or Excluded())
         for each in sentences
     )
 

@@ -1,6 +1,5 @@
 """Folding: spellings of the same words become the same string, with offsets into the original."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -25,7 +24,9 @@ _INVISIBLE = frozenset(
 _LONGEST_CLUSTER: Final = 31
 # Folding changes at most the case of such characters. The last one may have a combining mark behind
 # it, unless another such character follows.
-_PLAIN: Final = re.compile(r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)")
+_PLAIN: Final = lazy_pattern(
+    r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)"
+)
 _VOICED = "\uff9e\uff9f"  # half-width kana have a separate character for voicing
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(

@@ -27,7 +27,7 @@ _LAYOUT: Final = re.compile(
     r"[\0-\x1f\x7f\x85\u2028\u2029]|\A\s+(?=[^\s|])|(?<=\A/)\s+|(?<=[^\s|])\s+\Z"
 )
 _WORD: Final = r"(?=[^|]*[^\W\d_]{2})(?!\s)[\w .:/@=-]{2,64}(?<!\s)"
-_ANGLED: Final = re.compile(
+_ANGLED: Final = lazy_pattern(
     rf"""
       \|{_WORD}\| | \|\w{{3,}} | \w{{3,}}\|
     | /? (?: (?: start | begin | beginning | end ) _of_ \w+ | (?: start | end ) _header_id | sys
