@@ -28,7 +28,7 @@ _BUG: Final = 70
 SIGNALLED: Final = 128
 """The exit code of a command that a signal ended is this and the number of the signal."""
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 200_000
-"""Collections by Python's own threshold would take a sixth of the time to start a command."""
+"""Collections by Python's own threshold would take an eighth of the time to start a command."""
 
 COMMANDS: Final = {
     "score": "Score a file of answers into a run folder.",
