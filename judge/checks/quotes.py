@@ -133,11 +133,16 @@ class _Text:
 
     def find(self, given: str, *, short: bool = False) -> tuple[int, int] | None:
         """Return the span of a quote in characters of the original chunk; None if absent."""
-        quote, text = _LOOSE.sub("", fold(given).text), self._folded.text
+        quote = _LOOSE.sub("", fold(given).text)
         # A search for dots alone is much faster than the pattern.
         joined = "..." in quote or "⋯" in quote
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
-        if not any(map(_WORD.search if short else _long_enough, parts)):
+        long = any(map(_WORD.search if short else _long_enough, parts))
+        exact = given.strip()
+        if long and not joined and (at := _find_whole(exact, self.whole, 0)) >= 0:
+            return at, at + len(exact)  # as most quotes are, so that the chunk need not be folded
+        text = self._folded.text
+        if not long:
             core = quote.rstrip(_STOPS) if parts else ""
             whole = core and core == text.rstrip(_STOPS)
             return self._folded.span(0, len(text)) if whole else None
