@@ -5,11 +5,11 @@ import errno
 import logging
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from diskcache import Cache, Disk, Timeout
 
@@ -20,6 +20,8 @@ from judge.errors import ConfigError, extra
 if TYPE_CHECKING:
     from judge.backends.store.redis import RedisStore
 
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 _LOGGER: Final = logging.getLogger("judge")
 DATABASE: Final = "cache.db"
 _LOCK_SECONDS: Final = 60.0
@@ -175,6 +177,36 @@ def _our_errors(directory: Path) -> Iterator[None]:
         raise ConfigError(f"{where}: cannot be used ({why}); mend that, {_ELSEWHERE}") from None
 
 
+class _Batches(Generic[_Item, _Result]):
+    """Calls a function on a thread with the items of all callers that wait for the thread."""
+
+    def __init__(self, thread: ThreadPoolExecutor, work: Callable[[list[_Item]], _Result]) -> None:
+        self._thread = thread
+        self._work = work
+        self._working = asyncio.Lock()
+        self._items: list[_Item] = []
+        self._next: asyncio.Task[_Result] | None = None
+        """The task that will call the function with `_items`; None while nothing waits."""
+
+    async def add(self, items: Iterable[_Item]) -> _Result:
+        """Return the result for these items and others; a cancelled caller's are not left out."""
+        self._items.extend(items)
+        if self._next is None:
+            self._next = asyncio.create_task(self._call())
+        return await asyncio.shield(self._next)  # another caller may wait for it, too
+
+    async def _call(self) -> _Result:
+        async with self._working:
+            items, self._items, self._next = self._items, [], None
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, self._work, items)
+
+    async def finish(self) -> None:
+        """Wait for the items of callers that were cancelled."""
+        if self._next is not None:
+            await asyncio.wait([self._next])
+
+
 class BackgroundStore:
     """A `judge.protocols.Store` that is opened on entering and used on one thread.
 
@@ -190,10 +222,8 @@ class BackgroundStore:
         self._strict = strict
         self._store: DiskStore | RedisStore
         self._thread: Final = ThreadPoolExecutor(1, "judge-cache")
-        self._writing: Final = asyncio.Lock()
-        self._next: dict[str, str] = {}
-        self._next_stored: asyncio.Task[None] | None = None
-        """The task that stores `_next`; None while nothing waits."""
+        self._reads: Final = _Batches(self._thread, self._look_up)
+        self._writes: Final = _Batches(self._thread, self._keep)
         self._warned = False
 
     async def __aenter__(self) -> Self:
@@ -202,38 +232,34 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._next_stored is not None:  # its callers were cancelled
-            await asyncio.wait([self._next_stored])
+        await self._writes.finish()
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the texts known for these keys; a missing key is absent."""
-        loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._thread, self._store.get, keys)
+            found = await self._reads.add(keys)
         except NotKept as error:
             self._warn(error)
             return {}
+        return {key: found[key] for key in keys if key in found}
 
     async def put(self, texts: Mapping[str, str]) -> None:
         """Store the texts in one transaction, with those of callers that wait meanwhile.
 
         They are stored on return, so that a kill -9 loses none; a cancelled caller loses none, too.
         """
-        self._next.update(texts)
-        if self._next_stored is None:
-            self._next_stored = asyncio.create_task(self._store_next())
         try:
-            await asyncio.shield(self._next_stored)  # another caller may wait for it, too
+            await self._writes.add(texts.items())
         except NotKept as error:
             self._warn(error)
 
-    async def _store_next(self) -> None:
-        async with self._writing:
-            texts, self._next, self._next_stored = self._next, {}, None
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._thread, self._store.put, texts)
+    def _look_up(self, keys: list[str]) -> dict[str, str]:
+        return self._store.get(keys)
+
+    def _keep(self, items: list[tuple[str, str]]) -> None:
+        self._store.put(dict(items))
 
     def _warn(self, error: NotKept) -> None:
         if self._strict:
