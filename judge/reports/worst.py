@@ -36,8 +36,9 @@ STATUSES: Final = (*(each.value for each in Status), *(each.value for each in Ci
 FLAGS: Final = tuple(each.value for each in FlagName)
 
 _RANKS: Final = {Support.CONTRADICTED: 0, Support.NONE: 1, Support.PARTIAL: 2}
-_FLAGGED_RANK: Final = 3
-_FALLBACK_RANK: Final = 4
+_UNDECIDED_RANK: Final = 3
+_FLAGGED_RANK: Final = 4
+_FALLBACK_RANK: Final = 5
 """Added to the rank of a verdict that a fallback gave."""
 _UNJUDGED_RANK: Final = 10
 _FINDINGS: Final[dict[Support, FindingName]] = {
@@ -83,7 +84,7 @@ class WorstSentences:
     """Keeps the `size` worst sentences of a stream, in memory that does not grow with it.
 
     The run's own verdicts come before those of a fallback, and `contradicted` before `none`,
-    `partial` and flagged; then the least probable, then the first.
+    `partial`, undecided, and flagged or badly cited; then the least probable, then the first.
     """
 
     def __init__(self, size: int) -> None:
@@ -92,14 +93,13 @@ class WorstSentences:
         self._seen = 0
 
     def add(self, result: SampleResult, indexes: Collection[int] | None = None) -> None:
-        """Add some sentences of an answer; by default the unsupported and the flagged."""
+        """Add some sentences of an answer; by default all with a finding or a flag."""
         unsupported = frozenset(result.scores.unsupported)
         for entry in entries(result):
             outcome, index = entry.sentence.outcome, entry.sentence.index
-            is_bad = index in unsupported or entry.flags
-            if not (
-                isinstance(outcome, Verdict) and is_bad if indexes is None else index in indexes
-            ):
+            is_bad = isinstance(outcome, Verdict) and (index in unsupported or entry.flags)
+            is_bad = is_bad or is_undecided(outcome) or any(_findings(entry))
+            if not (is_bad if indexes is None else index in indexes):
                 continue
             self._seen += 1
             insort(self._worst, (_rank(outcome), entry.score, self._seen, entry))
@@ -111,6 +111,8 @@ class WorstSentences:
 
 
 def _rank(outcome: Outcome) -> int:
+    if is_undecided(outcome):
+        return _UNDECIDED_RANK
     if not isinstance(outcome, Verdict):
         return _UNJUDGED_RANK
     rank = _RANKS.get(outcome.support, _FLAGGED_RANK)

@@ -1,6 +1,8 @@
 from collections.abc import Mapping
 
 from judge.records import (
+    Citation,
+    CitationStatus,
     Flag,
     FlagName,
     JudgeOutcome,
@@ -49,6 +51,16 @@ def test_fallbacks_and_flagged_sentences_come_after_and_the_least_probable_first
     scores = {i: {"score": score} for i, score in enumerate((0.4, 0.1, 0.3, 0.0, 0.2))}
     found = {i: outcome("n").model_copy(update=score) for i, score in scores.items()}
     assert texts(3, answer("a", "nnnnn", found)) == ["a3", "a1", "a4"]
+
+
+def test_each_kind_of_finding_is_listed_and_undecided_claims_before_flagged_ones() -> None:
+    undecided = Unscored(reason=UnscoredReason.UNDECIDED, detail="words", score=0.4)
+    wrong = Citation(
+        sentence=3, marker="[9]", start=0, end=3, chunk_id=None, status=CitationStatus.DANGLING
+    )
+    result = flagged(answer("a", "fnpf??", {4: undecided}), 0)
+    cited = result.model_copy(update={"citations": (wrong,)})
+    assert texts(10, cited) == ["a1", "a2", "a4", "a0", "a3"]
 
 
 def test_the_worst_answer_has_the_lowest_faithfulness_then_the_most_unsupported() -> None:
