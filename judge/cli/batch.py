@@ -129,7 +129,8 @@ def read(
         waiting = len(there.waiting())
     say(*map(_state, states), *_progress(filled))
     for problem, count in filled.troubles.most_common(_MAX_PROBLEMS):
-        say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}")
+        first = flat(filled.first[problem])
+        say(f"  {count:,} × {clip(flat(problem), _MAX_PROBLEM)}, first in {first}")
     source = there.record.input.path
     if waiting:
         say(f"{counted(waiting, 'request')} may still be answered: judge batch read {folder}")

@@ -314,27 +314,34 @@ class Replies:
         """The model that the first reply names; empty if none does."""
         self.troubles = Counter[str]()
         """The provider's reasons for requests without an answer, and lines that are no reply."""
-        troubles = dict[RequestKey, str]()
+        self.first: dict[str, str] = {}
+        """The file and the line of the first of each."""
+        troubles = dict[RequestKey, tuple[str, str]]()
+        asked = {key.digest for each in folder.record.files for key in folder.keys(each)}
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
             place = 0
             with path.open("rb") as file:
-                for line in file:
-                    reply = BatchReply.parse(line)
+                for number, line in enumerate(file, 1):
+                    reply, where = BatchReply.parse(line), f"{path}, line {number}"
                     if reply is None:
                         if line.strip():
-                            self.troubles["a line is no reply"] += 1
+                            self._count("no JSON, or its custom_id is none of judge", where)
+                    elif reply.key.digest not in asked:
+                        self._count("its custom_id is no request of this folder", where)
                     elif trouble := reply.trouble:
-                        troubles[reply.key] = trouble
+                        troubles[reply.key] = trouble, where
                     else:
                         self.served = self.served or reply.served
                         limits = self._places.setdefault(reply.key.digest, {})
                         limits[reply.key.limit] = (path, place)
                     place += len(line)
-        self.troubles.update(
-            trouble
-            for key, trouble in troubles.items()
-            if key.limit not in self._places.get(key.digest, {})
-        )
+        for key, (trouble, where) in troubles.items():
+            if key.limit not in self._places.get(key.digest, {}):
+                self._count(trouble, where)
+
+    def _count(self, trouble: str, where: str) -> None:
+        self.troubles[trouble] += 1
+        self.first.setdefault(trouble, where)
 
     def __len__(self) -> int:
         return sum(map(len, self._places.values()))
@@ -424,6 +431,8 @@ class Filled(NamedTuple):
     """Requests without a reply."""
     troubles: Counter[str]
     """The provider's reasons for requests without an answer, and lines that are no reply."""
+    first: dict[str, str]
+    """The file and the line of the first of each."""
 
     @property
     def claims(self) -> int:
@@ -461,7 +470,7 @@ def fill(
         raise JudgeUnhealthy(
             message + f"look into {folder.path / REPLIES}, or name another --model"
         )
-    return Filled(answers, judged, waiting, counts, len(asked), replies.troubles)
+    return Filled(answers, judged, waiting, counts, len(asked), replies.troubles, replies.first)
 
 
 async def _judged(

@@ -235,9 +235,14 @@ def test_odd_lines_of_a_provider_are_counted_and_no_more(place: Path) -> None:
         broken["response"]["body"] = {"choices": []}
         other = dict(half, custom_id="judge-v9-0")
         odd = [json.dumps(each).encode() for each in (half, broken, other, {"custom_id": 7})]
+        odd.append(json.dumps(dict(half, custom_id=f"judge-{'0' * 40}-512")).encode())
         odd += [b"\xff\xfe", b"[" * 100_000, b"9" * 5_000, b"null", b"", lines[2], lines[2]]
         (place / "odd.jsonl").write_bytes(b"\r\n".join(odd))
         assert read("odd.jsonl") == (2, 1)
+        found = re.findall(
+            r"  (\d) × (.*), first in night/\S+, line (\d)", batch("read", "night").out
+        )
+        assert [(int(count), int(line)) for count, _, line in found] == [(6, 3), (1, 5), (1, 2)]
         assert rounds(server) == 1
 
 
