@@ -57,8 +57,16 @@ def clear(
     folder = _folder(cache_dir, config)
     if folder is None:
         return
+    try:
+        yes = yes or typer.confirm(visible(f"Remove every verdict kept in {folder}?"))
+    except (typer.Abort, RuntimeError) as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        typer.echo()  # standard input is closed or at its end
+        message = f"{folder}: nothing was removed, as no answer can be read; add --yes"
+        raise ConfigError(message) from None
     if not yes:
-        typer.confirm(visible(f"Remove every verdict kept in {folder}?"), abort=True)
+        raise typer.Abort
     say(f"removed {empty(folder) / _MEGA:.1f} MB from {folder}")
 
 

@@ -54,10 +54,11 @@ def test_clearing_asks_first(
     server: JudgeServer, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(server, samples)
-    for typed, code, left in (("n\n", 130, "2 ver"), ("", 130, "2 ver"), ("y\n", 0, "0 ver")):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        assert cache("clear").code == code
-        assert left in cache("stats").out
+    for typed, code in (("n\n", 130), ("", 2), (None, 2), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", typed if typed is None else io.StringIO(typed))
+        ran = cache("clear")
+        assert (ran.code, "add --yes" in ran.err) == (code, code == 2)
+        assert (f"{2 if code else 0} ver") in cache("stats").out
 
 
 def test_a_prompt_is_shown_whole_and_an_unknown_one_is_one_line() -> None:
