@@ -158,6 +158,13 @@ def test_an_absent_server_is_waited_for_at_the_start(samples: Path) -> None:
     assert not Path("run").exists()
 
 
+def test_the_first_refusal_says_how_long_it_is_waited_for(samples: Path) -> None:
+    with JudgeServer(lambda _: too_many("0")) as server:
+        ran = score(samples, server, "--patience", 0.3)
+    assert ran.code == 3
+    assert ran.err.splitlines()[0].endswith("; trying again for 0.3 s (--patience)")
+
+
 async def test_refused_requests_are_counted_on_the_line_of_progress() -> None:
     left = [too_many("0")] * 3
 

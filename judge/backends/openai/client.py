@@ -325,7 +325,8 @@ class Connection:
     def _log_once(self, failure: Failure, *, first: bool) -> None:
         if not self._logged and (first or not self.outage.has_connected):
             self._logged = True
-            patience = self.outage.patience if failure.gone else 0
+            limited = failure.reason is UnscoredReason.RATE_LIMITED
+            patience = self.outage.patience if limited or failure.gone else 0
             long = f" for {patience:g} s (--patience)" if patience else ""
             text = "no answer yet from %s (%s); trying again%s"
             _LOG.info(text, self.server.base_url, failure.detail, long)
