@@ -57,6 +57,7 @@ _MAX_FILE_BYTES: Final = 1 << 14
 """The largest file of settings: the memory of the TOML parser grows with the square of a key."""
 _MAX_SHOWN: Final = 200
 """Characters of a value that an error shows."""
+_LIMITS: Final = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 
 LOCAL: Final = "local:"
 """The prefix of an embedding model that is loaded on this machine and not called on a server."""
@@ -431,12 +432,21 @@ def _message(error: ValidationError, places: Mapping[str, str]) -> str:
         near = nearest(name, Config.model_fields)
         hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(Config.model_fields)}"
         return f"{place}unknown setting {clip(repr(name), _MAX_SHOWN)}; {hint}"
-    message = first["msg"].removeprefix("Value error, ")
+    message = first["msg"].removeprefix("Value error, ").replace("Input should be", "give")
+    if _LIMITS.keys() & first.get("ctx", {}):
+        message = f"give a number that is {_range(names[0])}"
     if first["type"] == "string_too_short":
         message = "is empty; leave it out, or name one"
     if names == ("headers",):  # the value may be a secret
         return f"{place}setting headers: {message}"
     return f"{place}setting {name} = {clip(repr(first['input']), _MAX_SHOWN)}: {message}"
+
+
+def _range(setting: str) -> str:
+    """Return the numbers that a setting may have, such as `above 0 and below 1`."""
+    bounds = Config.model_fields[setting].metadata
+    found = ((word, getattr(each, key, None)) for each in bounds for key, word in _LIMITS.items())
+    return " and ".join(f"{word} {limit}" for word, limit in found if limit is not None)
 
 
 def load_config(options: Mapping[str, object], file: Path | None = None) -> Config:

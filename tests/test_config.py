@@ -173,7 +173,12 @@ TOGETHER: list[tuple[str, dict[str, str], dict[str, object], str]] = [
     # A bound on what a run costs may stand elsewhere than the prices.
     ("input_price = 1\noutput_price = 2", {"MAX_COST": "5"}, {"model": "m"}, "auto"),
     # What is wrong is message with its place.
-    ("prior = 3", {}, {}, "mine.toml: setting prior = 3"),
+    (
+        "prior = 3",
+        {},
+        {},
+        "mine.toml: setting prior = 3: give a number that is above 0 and below 1",
+    ),
     ("prior = 3", {"PRIOR": "-1"}, {}, "environment: setting prior = '-1'"),
     ("", {"EXTRA_BODY": "{top_k: 2}"}, {}, "environment: setting extra_body = "),
     ("judge = 'llm'", {"PRIOR": "0.5"}, {}, "mine.toml: judge 'llm' needs a model"),

@@ -31,8 +31,9 @@ MAX_LINE: Final = 64_000_000
 PEEK: Final = 4096
 """Bytes that tell the format of a file."""
 _TEXT_ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-_TABLE_ENDINGS: Final = (".parquet", ".pq", ".arrow", ".feather", ".xlsx")
-_ENDINGS: Final = (*_TEXT_ENDINGS, *(f"{each}.gz" for each in _TEXT_ENDINGS), *_TABLE_ENDINGS)
+COLUMN_ENDINGS: Final = (".parquet", ".pq", ".arrow", ".feather")
+_PACKED_ENDINGS: Final = tuple(f"{each}.gz" for each in _TEXT_ENDINGS)
+_ENDINGS: Final = (*_TEXT_ENDINGS, *_PACKED_ENDINGS, *COLUMN_ENDINGS, ".xlsx")
 _WILDCARDS: Final = frozenset("*?[")
 _GZIP: Final = b"\x1f\x8b"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -141,7 +142,9 @@ def _remote_files(name: str) -> list[str]:
             raise InputError("no such file or folder; check the path", path=name)
         every = system.get_file_info(FileSelector(path, recursive=True))
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}; check it", path=name) from None
+        reason = (getattr(error, "strerror", "") or str(error)).partition("\n")[0]
+        step = "check the address, or download the file and name its path"
+        raise InputError(f"cannot be read: {reason}; {step}", path=name) from None
     begin = unquote(address).rstrip("/").removesuffix(path.rstrip("/"))
     is_file = FileType.File
     return [begin + quote(e.path) for e in every if e.type is is_file and _is_read(e.path)]

@@ -23,6 +23,7 @@ from judge.errors import InputError, extra
 from judge.inputs.fields import NAMES, NUMBERED_CHUNK, Fields
 from judge.inputs.files import (
     CHINESE,
+    COLUMN_ENDINGS,
     MAX_LINE,
     PEEK,
     InputFile,
@@ -51,6 +52,7 @@ _NULL_TYPES: Final = frozenset({"NAType", "NaTType"})
 PARQUET: Final = b"PAR1"
 ARROW_FILE: Final = b"ARROW1"
 ARROW_STREAM: Final = b"\xff\xff\xff\xff"
+_COLUMN_HEADS: Final = (PARQUET, ARROW_FILE, ARROW_STREAM)
 XLSX: Final = b"PK\x03\x04"
 _BATCH_ROWS: Final = 20
 _COLUMN_BUFFER: Final = 1 << 20
@@ -88,7 +90,7 @@ def read_rows(file: InputFile, report: Report | None = None) -> Iterator[InputRo
             head = raw.peek(PEEK)
             if head.startswith(XLSX):
                 yield from _sheet_rows(raw)
-            elif head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
+            elif head.startswith(_COLUMN_HEADS) or file.name.lower().endswith(COLUMN_ENDINGS):
                 for number, row in enumerate(_column_rows(raw, head), 1):
                     text = json_text(row)
                     yield InputRow(number, text, partial(_column_fields, text))
@@ -340,6 +342,9 @@ def table_fields(row: object) -> Fields:
 
 
 def _column_rows(stream: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
+    if not head.startswith(_COLUMN_HEADS):
+        what = "does not begin as a Parquet or Arrow file does"
+        raise InputError(f"{what}; write it again, or rename it if it is text")
     kind = "Parquet" if head.startswith(PARQUET) else "Arrow"
     with extra("data", kind):
         from pyarrow import ArrowException  # noqa: PLC0415  an extra, and slow to load

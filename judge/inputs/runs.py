@@ -89,7 +89,8 @@ def read_record(folder: str | Path) -> RunRecord:
     path = Path(folder) / RECORD
     try:
         # The file may be another program's, which --force must not replace.
-        return parse(path.read_bytes(), RunRecord, str(path), _MOVE)
+        step = "move the folder away, and run judge score again"
+        return parse(path.read_bytes(), RunRecord, str(path), step)
     except OSError as error:
         raise _absent(Path(folder), error) from None
 

@@ -37,6 +37,8 @@ def test_no_command_prints_help_and_is_bad_usage(words: tuple[str, ...]) -> None
 WRONG: dict[tuple[str, ...], tuple[str, str]] = {
     ("score", "in.jsonl", "--concurrency", "many"): ("'--concurrency'", "judge score --help"),
     ("score", "in.jsonl", "--nope"): ("--nope", "judge score --help"),
+    ("score", "in.jsonl", "--model", "-o", "run"): ("-o is an option", "judge score --help"),
+    ("score", "in.jsonl", "-o", "--no-cache"): ("--no-cache is an option", "judge score --help"),
     ("score",): ("'SAMPLES'", "judge score --help"),
     ("score", ""): ("is empty", "judge score --help"),
     ("prompts", "show", "a", "too\nmany"): ("extra argument", "judge prompts show --help"),

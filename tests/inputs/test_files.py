@@ -87,6 +87,7 @@ def test_files_of_an_object_store_are_read_in_large_pieces(bucket: Bucket) -> No
         "s3://bucket/none": "^s3://bucket/none: no such",
         "s3://bucket/a?geheim=1": "^an address with keys or options in it is not read",
         "s3://key:geheim@bucket/a": "^an address with keys or options",
+        "http://bucket/a": "cannot be read: Unrec.*; check the address, or download the file",
     }.items():
         with pytest.raises(InputError, match=says):
             input_files(given)

@@ -130,7 +130,7 @@ def test_lines_that_are_not_the_next_sample_s_are_no_change_of_the_input(tmp_pat
         ("nowhere", "holds no run .*; judge score FILE -o"),
         ("empty", "holds no run"),
         ("file", r"holds no run \(Not a directory\)"),
-        ("bad", r"run\.json: damaged.*move it away"),
+        ("bad", r"run\.json: damaged.*move the folder away"),
     ],
 )
 def test_what_is_no_run_is_named_with_the_next_step(

@@ -428,6 +428,12 @@ def test_every_table_gives_the_same_samples_whatever_its_name(name: str, tmp_pat
         assert any(each in refused(path) for each in ("no sound", "read as XLSX"))
 
 
+def test_noise_in_the_place_of_a_table_is_named_as_such(tmp_path: Path) -> None:
+    for noise in (b"\x8f\x00\x17", b"\x8f\x17", b""):
+        path = written(tmp_path, noise, "a.parquet")
+        assert refused(path).startswith(": does not begin as a Parquet or Arrow file does; write")
+
+
 def test_columns_of_other_types_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     nanoseconds = pa.array([1_700_000_000_000_000_001] * 2, pa.timestamp("ns"))

@@ -228,7 +228,7 @@ def test_force_mends_whatever_it_is_advised_for(source: Path, folder: Path) -> N
         assert qids(folder) == list("012345678")
     (folder / "run.json").write_text('{"mine": 1}')
     for force in (False, True):
-        with pytest.raises(RunError, match=r"run\.json: damaged.*; move it away"):
+        with pytest.raises(RunError, match=r"run\.json: damaged.*; move the folder away"):
             run(source, folder, force=force)
 
 
