@@ -45,7 +45,8 @@ OPEN: Final = frozenset({"queued", "checking", "running"})
 """The states of a batch that is still to be judged."""
 _MAX_DETAIL: Final = 300
 _SHOWN_VALUE: Final = re.compile(r"[,:] .*; ", re.DOTALL)
-_SHOWN_LINE: Final = re.compile(r"^holds (?!no sample).*; ", re.DOTALL)
+_SHOWN_LINE: Final = re.compile(r"^holds (?!no sample|\d+ texts; ).*; ", re.DOTALL)
+_MAP_OPTION: Final = re.compile(r"(?:(?<=; )or )?name [\w ]+: judge score --map .*", re.DOTALL)
 _MODEL_TEXT: Final = re.compile("«.*?»", re.DOTALL)
 
 
@@ -129,15 +130,17 @@ class Problem(JudgeError):
 
 
 def without_texts(error: InputError) -> str:
-    """Return what is wrong with a sample, without the value that the message shows.
+    """Return what is wrong with a sample, without its value, and with a step for an HTTP client.
 
     >>> without_texts(InputError("is a list, ['a secret']; text is needed"))
     'is a list; text is needed'
+    >>> without_texts(InputError("holds 2 texts; name one: judge score --map answer=PATH"))
+    'holds 2 texts; send the fields that /docs shows'
     """
     message = error.problem
     if not message.startswith("is missing"):  # shows the names of fields only
         message = _SHOWN_VALUE.sub("; ", _SHOWN_LINE.sub("is no object; ", message))
-    return clip(message, _MAX_DETAIL)
+    return clip(_MAP_OPTION.sub("send the fields that /docs shows", message), _MAX_DETAIL)
 
 
 def problem_of(error: JudgeError, data: Path | None = None) -> Problem:
