@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge import Evaluator, JudgeUnhealthy
-from judge.backends.openai.client import Outage
+from judge.backends.openai.client import Outage, Policy
 from judge.backends.openai.failures import Failure
 from judge.inputs.runs import read_summary
 from judge.records import UnscoredReason
@@ -80,7 +80,9 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         ([(0, GONE), (5, failed(400)), (10, GONE)], False),
         ([(0, refused()), (10, refused())], True),
         ([(0, refused(7)), (10, refused())], False),  # the requested wait does not count
-        ([(0, refused(601))], True),  # longer than the deadline
+        ([(0, refused(601)), (9, refused(601))], False),  # longer than the deadline
+        ([(0, refused(601)), (10, refused(601))], True),
+        ([(0, refused(601)), (5, None), (10, refused(601))], False),
         ([(0, GONE), (5, LATE), (10, GONE)], True),
         ([(0, LATE), (10, LATE)], False),
         ([(0, GONE), (100, GONE)], False),  # two failures without a request between them
@@ -110,7 +112,7 @@ def test_a_server_that_was_never_there_is_waited_for_less_long() -> None:
 OUTAGES = [
     (LOADING, 0.5, "no answer for 0.5 s (--patience), last: HTTP 503: the model is being loaded"),
     (TOO_MANY, 0.5, "no answer for 0.5 s (--patience), last: HTTP 429: Rate limit reached"),
-    (too_many("7200"), 120, "it asks to wait for longer than 600 s (--deadline)"),
+    (too_many("7200"), 0.5, "it asks to wait for longer than 600 s (--deadline)"),
 ]
 
 
@@ -312,3 +314,25 @@ async def test_useless_replies_raise_an_error_in_python(place: Path) -> None:  #
         # Failures of one answer alone do not stop a run.
         few = [many[0] | {"qid": str(n)} for n in range(2 * FIRST)]
         assert len([each async for each in Evaluator(server.config()).evaluate(few)]) == len(few)
+
+
+async def test_a_request_that_is_refused_for_long_ends_no_other() -> None:
+    left = [too_many("700")]
+
+    def script(call: ChatCall) -> Answer:
+        return right(call) if call.is_probe or not left else left.pop()
+
+    with JudgeServer(script) as server:
+        samples = [line(f"q{number}", "It is open.") for number in range(12)]
+        async with Evaluator(server.config(concurrency=2, patience=0.3)) as evaluator:
+            results = [each async for each in evaluator.evaluate(samples)]
+    assert sorted(each.scores.unscored for each in results) == [*[0] * 11, 1]
+
+
+@pytest.mark.parametrize(("patience", "counts"), [(0.0, [True, True]), (60.0, [False, True])])
+def test_an_attempt_at_a_server_that_is_away_does_not_count(
+    patience: float, counts: list[bool]
+) -> None:
+    policy = Policy(patience=patience)
+    found = [not policy.is_free(failed(status), first=False) for status in (503, 500)]
+    assert found == counts

@@ -33,8 +33,14 @@ _LAST_SECONDS: Final = 5.0
 """How long an attempt may go on after the end of patience."""
 _FIRST_ATTEMPTS: Final = 3
 _REDIRECTS: Final = range(300, 400)
+_AWAY: Final = {502, 503}
+"""The statuses of a proxy without its server, and of a server that loads its model."""
 _REFUSAL_WINDOW_SECONDS: Final = 10.0
 _BYTES_PER_TOKEN: Final = 4
+_GRACE_SECONDS: Final = 10.0
+"""The time for another answer after the server asked to wait for longer than a deadline."""
+_SHOWN_SECONDS: Final = 1.0
+"""The age from which an outage is shown; any refusal begins one, which the next answer ends."""
 _LULL_SECONDS: Final = 60.0
 """The time without a failure after which the next failure begins a new outage."""
 
@@ -46,7 +52,7 @@ class Policy:
     timeout: float = 120.0
     """Seconds one attempt may take."""
     attempts: int = 6
-    """The most attempts of a request; refusals (429) before a deadline do not count."""
+    """The most attempts of a request; those that `is_free` names do not count."""
     first_wait: float = 0.5
     """The longest first wait, in seconds; it doubles after each attempt."""
     longest_wait: float = 8.0
@@ -68,8 +74,9 @@ class Policy:
 
     def is_free(self, failure: Failure, *, first: bool) -> bool:
         """Return whether the attempt does not count, as the request cannot be at fault."""
-        waited_for = failure.unsent or (first and failure.gone)
-        return failure.reason is UnscoredReason.RATE_LIMITED or (self.patience > 0 and waited_for)
+        refused = failure.reason is UnscoredReason.RATE_LIMITED or failure.wait is not None
+        away = failure.unsent or failure.status in _AWAY or (first and failure.gone)
+        return refused or (self.patience > 0 and away)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,7 @@ class Outage:
         """The end of patience on that clock; infinite while the server answers."""
         if not self.patience or self._failure is None:
             return math.inf
-        return -math.inf if self._is_too_long else self._since + self.patience
+        return self._since + min(self.patience, _GRACE_SECONDS if self._is_too_long else math.inf)
 
     @property
     def _is_too_long(self) -> bool:
@@ -208,7 +215,7 @@ class Outage:
     def state(self) -> str:
         """The time without an answer, or the number of recent refusals; empty without either."""
         now = self._clock()
-        if self._failure and self.patience and now >= self._since:
+        if self._failure and self.patience and now >= self._since + _SHOWN_SECONDS:
             spent = f"{now - self._since:.0f} of {self.patience:g} s"
             return f"no answer for {spent} ({self._failure.detail})"
         while self._refusals and self._refusals[0] < now - _REFUSAL_WINDOW_SECONDS:
@@ -280,16 +287,17 @@ class Connection:
             patience = policy.patience and policy.patience + _LAST_SECONDS
             end, attempts = started + max(policy.timeout, patience), min(attempts, _FIRST_ATTEMPTS)
         failure = Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False)
-        counted = 0
+        due, counted = started, 0
 
         async def attempt() -> T | Failure:
-            nonlocal failure, counted
-            if clock() >= (min(end, self.outage.end) if failure.again else end):
-                return replace(failure, again=False)  # the wait before it took too long
+            nonlocal failure, due, counted
+            is_late = clock() >= (min(end, self.outage.end) if failure.again else end)
+            if is_late or clock() < due:  # the end of patience cut the wait short
+                return replace(failure, again=False)
             url = self.server.base_url + path
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):
-                failure = outcome
+                failure, due = outcome, clock() + (outcome.wait or 0.0)
                 counted += not (may_wait and policy.is_free(failure, first=first))
             return outcome
 

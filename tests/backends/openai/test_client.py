@@ -291,6 +291,7 @@ ATTEMPTS: list[tuple[list[Answer], str, int]] = [
     ([BUSY], "server_error", 2),
     # A refused request waits, and uses up no attempts.
     ([*[too_many("0")] * 7, BUSY, BUSY, FINE], "", 9),
+    ([*[Status(503, "loading", {"Retry-After": "0"})] * 7, BUSY, BUSY, FINE], "", 9),
     # No wait goes past the deadline.
     ([too_many("90"), FINE], "rate_limited", 0),
 ]
