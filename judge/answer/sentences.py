@@ -145,9 +145,10 @@ _BEFORE = r"(?<![^\s：。！？；，、])"
 _NUMBERED = re.compile(
     _BEFORE + r"(?P<bullet>[•⁃]\s?)?(?P<number>\d{1,2})(?P<style>\.\)|\)|\.)(?=\s)"
 )
-_RULE = re.compile(r"(?<!\S)(?:\*{3,}+|([-=_~*])\1{4,}+)(?!\S)")
+# These patterns look at the character before a match after its first one, which is found quickly.
+_RULE = re.compile(r"([-=_~*])(?<!\S.)(?:(?<=\*)\*{2,}+|\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
-_URL_BEFORE_URL = re.compile(r"(?<!\S)https?://\S++\s++(?=https?://)")
+_URL_BEFORE_URL = re.compile(r"h(?<!\S.)ttps?://\S++\s++(?=https?://)")
 
 
 def _inline_items(text: str) -> tuple[list[int], frozenset[int]]:
@@ -219,7 +220,7 @@ _NOTE_NUMBER = re.compile(r" \d{1,3}(?= (?!May\b)([A-Z]\w*+))")
 _PAIRS = re.compile(
     r"《[^《》]{1,100}》|〈[^〈〉]{1,100}〉|（[^（）]{1,200}）|\([^()]{1,200}\)"
     r"|“[^“”]{1,200}”|「[^「」]{1,120}」|『[^『』]{1,120}』"
-    r"|(?<!`)`(?!`)[^`\n]{1,200}`(?!`)"
+    r"|`(?<!``)(?!`)[^`\n]{1,200}`(?!`)"
 )
 # A sign that closes what the same sign opened: code and emphasis.
 _TWINS = re.compile(r"(?P<sign>(?P<one>[`*_])(?P=one)?)(?!(?P=one))[^`*_\n]{1,200}(?P=sign)")

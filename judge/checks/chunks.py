@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Final, NamedTuple
 
 from judge.checks.mismatch import ValueIndex, kinds, read_values
@@ -21,6 +21,7 @@ _UNCOMPARED: Final = frozenset(("", "clock", "date"))
 """Kinds of values that name things (room 5, the train at 8:21) as often as they measure them."""
 _PREFIX: Final = 5
 """Characters of a word by which sentences are grouped; shorter words do not count."""
+_OPENING_RUNS: Final = 2
 _COMPARED: Final = 20
 """The number of earlier sentences with the same words that a sentence is compared with."""
 _VALUE_CHARACTERS: Final = 40
@@ -118,8 +119,14 @@ def _opening(text: str) -> tuple[str, ...]:
 
     Spelled numbers do not count: `Eleven trains leave every morning` gives `train` and `leave`.
     """
-    runs = (found[0].lower() for found in _LETTERS.finditer(text))
-    return tuple(islice((run for run in runs if run not in _SPELLED), 2))
+    runs: list[str] = []
+    for found in _LETTERS.finditer(text):
+        run = found[0].lower()
+        if run not in _SPELLED:
+            runs.append(run)
+            if len(runs) == _OPENING_RUNS:
+                break
+    return tuple(runs)
 
 
 def _outline(text: str) -> tuple[str, ...]:
