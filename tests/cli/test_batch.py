@@ -13,7 +13,7 @@ from judge.inputs.tables import replacing
 from tests.batch_provider import BatchProvider
 from tests.chat_call import ChatCall
 from tests.commands import Ran, judge, line, results, write
-from tests.replies import Answer, Says, Status, right, verdicts
+from tests.replies import Answer, Says, Status, packed, right, verdict, verdicts
 from tests.server import refused_url
 
 EXPIRED = Status(0, {"code": "batch_expired", "message": "This request was not made in time."})
@@ -282,6 +282,26 @@ def test_a_folder_keeps_where_it_was_written_for(
     texts = [each.read_text("utf-8") for each in night.rglob("*") if each.is_file()]
     assert "no credit for [key]" in shown[1]
     assert not any(key in each for each in texts)
+
+
+def test_the_key_in_the_replies_of_a_batch_is_not_kept(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(place / "samples.jsonl", SAMPLES)
+    key = "sk-secret-of-mine"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+
+    def repeats(call: ChatCall) -> Answer:
+        reasons = [verdict(call, each, "none") | {"reason": key} for each in call.ids]
+        return Says(packed(reasons), model=f"m-{key}")
+
+    with BatchProvider(repeats) as server:
+        batch("write", "samples.jsonl", "-o", "night", *server.words)
+        batch("send", "night")
+        assert read() == (5, 0)
+    files = [each.read_bytes() for each in place.rglob("*") if each.is_file()]
+    assert any(b"[key]" in each for each in files)
+    assert not any(key.encode() in each for each in files)
 
 
 def test_samples_may_be_moved_between_two_steps(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The key is sent to the server alone: all output, logs and files are searched for it."""
 
+import json
 import logging
 import traceback
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from tests.commands import Ran, judge, line, write
 from tests.faults import error
 from tests.replies import (
     Answer,
+    Body,
     Says,
     Script,
     Status,
@@ -56,16 +58,28 @@ def in_calls(answer: Callable[[str], Answer]) -> Script:
     return calls(always(answer))
 
 
-def escaped(key: str) -> Answer:
+def escaped(key: str) -> str:
     """JSON may write a letter as its number."""
-    letters = "".join(f"\\u{ord(letter):04x}" for letter in key)
-    return Status(500, f'{{"error": {{"message": "no {letters}"}}}}')
+    return "".join(f"\\u{ord(letter):04x}" for letter in key)
 
 
-def telling(call: ChatCall) -> Answer:
+def telling(call: ChatCall) -> Says:
     """Right verdicts, and the key is the reason for each."""
     key = given(call)
     return Says(packed([verdict(call, name, "none") | {"reason": key} for name in call.ids]))
+
+
+def escaping(*, inner: bool) -> Script:
+    """The same in escapes of the response, or of the reply in it."""
+
+    def script(call: ChatCall) -> Answer:
+        text = telling(call).text or ""
+        if inner:
+            text = text.replace(KEY, escaped(KEY))
+        body = json.dumps({"model": KEY, "choices": [{"message": {"content": text}}]})
+        return Body(body.replace(KEY, escaped(KEY)))
+
+    return script
 
 
 # A reply that repeats the key, and the exit code of the run.
@@ -79,9 +93,14 @@ ECHOES: Mapping[str, tuple[Script, int]] = {
         in_calls(lambda key: Status(500, {"error": dict.fromkeys(FIELDS, key)})),
         3,
     ),
-    "500 in escapes": (in_calls(escaped), 3),
+    "500 in escapes": (
+        in_calls(lambda key: Status(500, f'{{"error": {{"message": "no {escaped(key)}"}}}}')),
+        3,
+    ),
     "a model's name": (lambda call: Says(verdicts(call), model=given(call)), 0),
     "a verdict's reason": (telling, 0),
+    "a verdict's reason in escapes": (escaping(inner=False), 0),
+    "a verdict's reason in escapes of escapes": (escaping(inner=True), 0),
 }
 
 

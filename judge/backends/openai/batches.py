@@ -184,12 +184,19 @@ class Provider:
         return brief(self._server.hide("; ".join(each.message or "" for each in errors or ())))
 
     async def fetch(self, file: str) -> AsyncGenerator[bytes]:
-        """Download a file; yield its parts."""
+        """Download a file; yield its parts, without secrets."""
+        rest = b""
         with self._our_errors("GET", f"/files/{file}/content"):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
                 async for part in response.iter_bytes():
-                    yield part
+                    lines, end, rest = (rest + part).rpartition(b"\n")
+                    yield self._hide(lines + end)
+        yield self._hide(rest)
+
+    def _hide(self, content: bytes) -> bytes:
+        text = content.decode(errors="surrogateescape")
+        return self._server.hide(text).encode(errors="surrogateescape")
 
     @contextmanager
     def _our_errors(self, method: str, path: str) -> Iterator[None]:

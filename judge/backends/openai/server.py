@@ -1,5 +1,6 @@
 """A server: its address, the secrets that it is sent, and the SDK's client for it."""
 
+import re
 from collections.abc import Mapping
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Final
@@ -65,7 +66,7 @@ class Server:
         # A header may hold the name of a scheme, and a secret behind it.
         words = (word for value in headers.values() for word in (value, *value.split()))
         secrets = dict.fromkeys((self._key, *words))
-        self._secrets = [each for each in secrets if len(each) >= _SHORTEST_SECRET]
+        self._secrets = {each: _pattern(each) for each in secrets if len(each) >= _SHORTEST_SECRET}
 
     def open(self, timeout: float, *, read: float | None = None, retries: int = 0) -> AsyncOpenAI:
         """Return a client that follows no redirects; a malformed proxy raises ConfigError.
@@ -108,7 +109,13 @@ class Server:
 
         A word of the judged texts is no secret, and a server may repeat it.
         """
-        for secret in self._secrets:
-            if secret in text and secret.encode() not in sent:
-                text = text.replace(secret, "[key]")
+        for secret, pattern in self._secrets.items():
+            if (secret in text or "\\" in text) and secret.encode() not in sent:
+                text = pattern.sub("[key]", text)
         return text
+
+
+def _pattern(secret: str) -> re.Pattern[str]:
+    """Return a pattern of a secret, as it is or in escapes of JSON, also of JSON within JSON."""
+    either = (rf"\\{{0,7}}(?:{re.escape(char)}|(?i:u{ord(char):04x}))" for char in secret)
+    return re.compile("".join(either))

@@ -211,6 +211,14 @@ def test_a_word_of_the_judged_texts_is_no_secret(key: str) -> None:
     assert server.hide("other-zebra", sent=b"who is other-zebra?") == "other-zebra"
 
 
+def test_a_key_in_escapes_of_json_is_hidden() -> None:
+    key = "sk-a/b+0123456789"
+    server = Server("https://h.example/v1", key)
+    for escape in ("\\/", "\\\\/", "\\u002f", "\\\\u002F"):
+        text = json.dumps({"a": "key KEY"}).replace("KEY", key.replace("/", escape))
+        assert server.hide(text) == '{"a": "key [key]"}'
+
+
 PASSWORD = "hunter2hunter2"  # noqa: S105  no secret of anybody's
 NO_PROXIES = ("gopher://u:{}@h", "http://u:{}@h:port", "http://u:{}@[::1", "\x01{}")
 
