@@ -34,6 +34,7 @@ def stats(
     if folder is None:
         return
     with DiskStore(folder) as store:
+        store.warn_of_older_rows()
         signatures, answers = contents(store.rows())
         size = sum(path.stat().st_size for path in folder.glob(f"{DATABASE}*"))
     say(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.store.cache import DiskStore
 from judge.inputs.runs import read_record
 from judge.prompt import load_prompt
 from tests.commands import Ran, judge, line, refused, write
@@ -42,6 +43,20 @@ def test_clearing_removes_all_once_it_is_meant(server: JudgeServer, samples: Pat
     assert "removed 0." in cache("clear", "--yes").out
     score(server, samples)
     assert (server.calls, server.probes) == (2, 2)
+
+
+def test_verdicts_of_an_older_version_are_reported_until_they_are_cleared(
+    server: JudgeServer, samples: Path
+) -> None:
+    note = "holds verdicts of an older version of judge, which are not used; `judge cache clear"
+    score(server, samples)
+    with DiskStore(Path("cache")) as store:
+        store.put({"reply:152ef05c": "{}", "asked:4ba4380b": "{}"})
+    for ran in (score(server, samples), cache("stats")):
+        assert (ran.code, ran.err.count(note)) == (0, 1)
+    cache("clear", "--yes")
+    for ran in (score(server, samples), cache("stats")):
+        assert (ran.code, note in ran.err) == (0, False)
 
 
 def test_a_broken_cache_can_be_cleared(place: Path) -> None:

@@ -69,7 +69,7 @@ class Failure:
 
     @property
     def gone(self) -> bool:
-        """Whether the server cannot be reached, or reports an internal error (5xx)."""
+        """Whether no connection was made, it broke off, or the status is 5xx."""
         if self.status:
             return self.status >= OWN_FAULT
         return self.unsent or self.reason is UnscoredReason.CONNECTION

@@ -4,4 +4,4 @@ from judge.errors import RunError
 
 
 class NotKept(RunError):
-    """Texts can neither be kept nor looked up just now."""
+    """Texts cannot be kept, or cannot be looked up."""

@@ -28,6 +28,7 @@ _LOCK_SECONDS: Final = 60.0
 """How long a transaction of another process is waited for; each takes milliseconds."""
 _MODE_RAW: Final = 1
 """How diskcache marks a value that is in the database as it is."""
+_OLDER_KEY: Final = "reply:"
 _MALFORMED: Final = ("SQLITE_ERROR", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 _FULL: Final = ("SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EDQUOT", "EFBIG")
 _ELSEWHERE: Final = "or name another cache directory (--cache-dir)"
@@ -131,11 +132,28 @@ class DiskStore(AbstractContextManager["DiskStore"]):
                 if key is not None and (text := self._cache.get(key)) is not None:
                     yield key, text
 
+    def warn_of_older_rows(self) -> None:
+        """Log whether an older version of judge stored verdicts here, which are never found.
+
+        It stored replies by themselves, under keys that sort after all other keys.
+        """
+        with _our_errors(self.directory):
+            last = next(self._cache.iterkeys(reverse=True), None)
+        if last is not None and last.startswith(_OLDER_KEY):
+            clear = f"judge cache clear --yes --cache-dir {shlex.quote(str(self.directory))}"
+            _LOGGER.warning(
+                "cache %s: holds verdicts of an older version of judge, which are not used; `%s` "
+                "removes all verdicts",
+                self.directory,
+                clear,
+            )
+
 
 def empty(directory: Path) -> int:
     """Remove all rows, and return the size of the database before that, in bytes.
 
-    A run that uses the cache can go on. If the database cannot be read, its files are removed.
+    A run that uses the cache can go on. If the database cannot be read or the disk is full, its
+    files are removed, and what a running run still stores is lost with them.
     """
     with _our_errors(directory):
         files = list(directory.glob(f"{DATABASE}*"))
@@ -274,7 +292,9 @@ def open_store(config: Config, *, strict: bool = False) -> BackgroundStore:
 
     def opened() -> "DiskStore | RedisStore":
         if config.cache_url is None:
-            return DiskStore(cache_folder(config), durable=config.durable)
+            store = DiskStore(cache_folder(config), durable=config.durable)
+            store.warn_of_older_rows()
+            return store
         with extra("redis", "cache_url"):
             from judge.backends.store.redis import RedisStore  # noqa: PLC0415  an extra
         return RedisStore(config.cache_url, ttl=config.cache_ttl)
