@@ -23,6 +23,8 @@ _OPENAI: Final = ".api.openai.com"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST_SECRET: Final = 8
 """A shorter key is a placeholder ("EMPTY", "none"); replacing it would garble messages."""
+_SCHEME: Final = re.compile(r"^(?:basic|bearer|token)\s+", re.IGNORECASE)
+"""Matches the name of a scheme before the token in a header."""
 NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
@@ -63,9 +65,9 @@ class Server:
         path = self._url.raw_path.decode("ascii").rstrip("/")
         self.base_url: Final = f"{self._url.scheme}://{self.host}{path}"
         """The address without a slash at its end."""
-        # A header may hold the name of a scheme, and a secret behind it.
-        words = (word for value in headers.values() for word in (value, *value.split()))
-        secrets = dict.fromkeys((self._key, *words))
+        values = [value.strip() for value in headers.values()]
+        tokens = (_SCHEME.sub("", value) for value in values)
+        secrets = dict.fromkeys((self._key, *values, *tokens))
         self._secrets = {each: _pattern(each) for each in secrets if len(each) >= _SHORTEST_SECRET}
 
     def open(self, timeout: float, *, read: float | None = None, retries: int = 0) -> AsyncOpenAI:
