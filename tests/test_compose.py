@@ -79,7 +79,7 @@ async def test_correctness_is_judged_if_it_is_set(server: JudgeServer) -> None:
     assert (server.probes, server.calls) == (2, 2)
     newest = load_prompt("faithfulness", Config().prompt).reference
     head, _, tail = first.partition(f"|prompt:{newest}|")
-    tail = tail.replace("|undecided:0.5", "|short:contained-v6")
+    tail = tail.replace("|undecided:0.5", "|short:contained-v7")
     assert second == f"{head}|prompt:correctness-v1@7fc63cac|{tail}"
     systems = [request.messages[0][1] for request in server.requests[2:]]
     assert systems[0] != systems[1]

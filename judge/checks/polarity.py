@@ -1,5 +1,6 @@
 """Polarity: contrasts between a claim and a near-copy of it, by the words of contrasts.toml."""
 
+import re
 import tomllib
 from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import Counter, defaultdict
@@ -11,7 +12,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Final, NamedTuple
 
-from judge.checks.values import HAN_NUMERALS, SPELLED
+from judge.checks.values import DIGITS, HAN_NUMERALS, SEPARATORS, SPELLED
 from judge.text.fold import CJK_CHAR
 from judge.text.patterns import lazy_pattern
 from judge.text.pieces import LONGEST, cached_by_text, segments
@@ -23,7 +24,7 @@ _SHARED: Final = 0.5
 """The least share of stems in common (Dice) of sentences that are compared word by word."""
 _COMPARED: Final = 3
 """The number of most similar sentences that are compared with a claim word by word."""
-_TOKEN: Final = lazy_pattern(rf"\d+(?:[.,:]\d+)*|{WORD.pattern}")
+_TOKEN: Final = lazy_pattern(rf"(?:{DIGITS})(?:[.,:]\d+)*|{WORD.pattern}", re.VERBOSE)
 _VALUE_WEIGHT: Final = 0.5
 """The weight of a number, month or weekday."""
 _LEAST_WEIGHT: Final = 1e-9
@@ -319,7 +320,7 @@ def _spelled(word: str) -> str:
 def _word(written: str) -> Entry:
     """Return a single word with its weight and its poles."""
     if written[0].isdigit():
-        return Entry(written.replace(",", ""), _VALUE_WEIGHT)
+        return Entry(written.translate(SEPARATORS), _VALUE_WEIGHT)
     key, low = stem(written), _spelled(written)
     poles = lexicon().poles.get(f"{low}=", ()) + lexicon().poles.get(key, ())
     least = CONTENT if poles else _VALUE_WEIGHT if key in _values() else 0.0

@@ -357,11 +357,18 @@ _MOST_WORDS: Final = 20
 _MOST_SIGNS: Final = 60
 """Limits on the words and the signs of one number. Without them the time to read a long run of
 numbers would grow with the square of its length."""
+THOUSANDS: Final = ",，'’\u00a0\u2009\u202f"
+"""The characters that separate groups of three digits; the last three are spaces."""
 # Tokenized text has `26, 000` and `1. 1 million`, which no list contains.
+DIGITS: Final = rf"""
+    \d{{1,3}} (?:[{THOUSANDS}]\d{{3}}|,[ ]0\d\d)+ (?!\d) (?:\.\d+)?
+  | \d+ (?: \.\d+ | \.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)) )?
+"""
+"""A verbose regular expression for a number in digits."""
+SEPARATORS: Final = str.maketrans("", "", f"{THOUSANDS} ")
 _NUMBER: Final = lazy_pattern(
     rf"""
-      (?: (?P<digits> \d{{1,3}}(?:[,，]\d{{3}}|,[ ]0\d\d)+(?!\d)(?:\.\d+)?
-          | \d+(?:\.\d+|\.[ ]\d{{1,2}}(?=[ ](?:million|billion|trillion|per[ ]?cent)))? )
+      (?: (?P<digits> {DIGITS} )
         | (?<![^\W_]) (?P<article>(?:half[ ])?an?) (?=[ ]{_LASTING}) )
       (?: [ \u00a0-]?(?P<scale>{_SCALE_WORD})(?![^\W_]) | (?P<letter>[ ]?(?:mm|[kmbt]))(?![^\W_])
         | \s?(?P<han_scale>[{_HAN_SCALE}]+ (?:\d{{1,4}}[{_HAN_SCALE}]+)*) )?
@@ -374,7 +381,6 @@ _NUMBER: Final = lazy_pattern(
     re.VERBOSE | re.IGNORECASE,
 )
 _HAN_PARTS: Final = re.compile(rf"(\d*)([{_HAN_SCALE}]+)")
-_SEPARATORS: Final = str.maketrans("", "", ",， ")
 _ORDINAL: Final = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
 _NAME: Final = re.compile(
     r"(?:[A-Za-z]-?|[\[#@_=&\\]|[A-Za-z0-9]/|\d[.:]"
@@ -393,7 +399,7 @@ def number(written: str) -> float:
     (1200.0, 205.0, 30000000.0, 12000.0)
     """
     if written[0].isdecimal():
-        return float(written.translate(_SEPARATORS))
+        return float(written.translate(SEPARATORS))
     return _spelled(written.lower()) if written.isascii() else _han(written)
 
 
@@ -501,7 +507,7 @@ def _counts(han: str, text: str, at: int) -> bool:
 
 def _leeway(written: str, amount: float, scale: float) -> float:
     """Return the largest distance of a number that this one may be the rounded form of."""
-    digits = re.match(r"\d[\d,， ]*(?:\.[ ]?(\d+))?", written)
+    digits = re.match(rf"\d[\d{THOUSANDS} ]*(?:\.[ ]?(\d+))?", written)
     if digits and digits[1]:
         return scale * 10.0 ** -len(digits[1]) / 2
     mantissa = amount / scale if digits else amount

@@ -22,7 +22,8 @@ _REACH: Final = 3
 _CLAUSE: Final = re.compile(r"[,，;；:：.。!?！？\n]")
 _ENDS: Final = re.compile(r"\A(?:\W*(?:an?|the)\b)?(?:(?!-\d)\W)*|\W*\Z")
 """An article at the beginning of a text, and punctuation at both ends but a minus."""
-_FIGURE: Final = re.compile(r"(?:(?<![\w)\]])-)?\d+(?:[.,:/]\d+)*")
+_FIGURE: Final = re.compile(r"(?:(?<![\w)\]])-)?\d+(?:[.,:/']\d+)*")
+_GROUPING: Final = str.maketrans("", "", ",'")
 _NAME: Final = re.compile(r"[A-Z][a-z]{2,}")
 # "No dogs are allowed" has a subject there, and no answer.
 _ALONE: Final = r"""(?= \s* (?: [^\w\s] | $ )
@@ -54,7 +55,7 @@ class _Text:
     @cached_property
     def figures(self) -> dict[str, str]:
         """The figures as written, by their digits."""
-        return {each.replace(",", ""): each for each in _FIGURE.findall(self.folded.text)}
+        return {each.translate(_GROUPING): each for each in _FIGURE.findall(self.folded.text)}
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -65,7 +66,7 @@ class _Text:
         core = _ENDS.sub("", short.folded.text)
         if not core or len(core) > _LONGEST:
             return None
-        core = self.figures.get(core.replace(",", ""), core)
+        core = self.figures.get(core.translate(_GROUPING), core)
         at = position(core, self.folded.text)
         return self.folded.span(at, at + len(core)) if at >= 0 else None
 
@@ -107,7 +108,7 @@ class ContainmentJudge:
     @property
     def signature(self) -> str:
         """The inner judge's signature with the version of this comparison."""
-        return str(Signature.parse(self._inner.signature).having("short:contained-v6"))
+        return str(Signature.parse(self._inner.signature).having("short:contained-v7"))
 
     async def judge(self, request: JudgeRequest) -> Judgment:
         """Return one outcome per asked sentence."""

@@ -37,6 +37,8 @@ SAME = [
     # What is another unit or writing of the same.
     ("The port runs at 3000 Mbps.", "The port runs at 3 Gbps."),
     ("The limit defaults to 1000.", "The limit is 1,000 by default."),
+    ("The annual fee is 1'000 CHF.", "The annual fee is 1000 CHF."),
+    ("会员年费为1’000元。", "会员年费为1000元。"),
     ("三分之一的人同意。", "33.3%的人同意。"),
     ("试用期为半年。", "试用期为6个月。"),
     # Never looked at: decades, ordinals in words.
@@ -145,6 +147,7 @@ MISSING = [
     ("3,512,000", "3.5 million"),
     ("3.6 million", "3,512,000"),
     ("15", "115 or 1.5 or 15,000"),
+    ("500", "1'500 or 2’500 or 3\u00a0500"),
     ("9.9 billion", "9.9 million"),
     ("5 miles", "5 km"),
     ("3美元", "3 euros"),

@@ -18,6 +18,8 @@ AMOUNTS: list[tuple[str, list[tuple[float, str]]]] = [
     # Magnitudes.
     ("1.2bn, 1,200 million, 12亿", [(1.2e9, "")] * 3),
     ("2 dozen, 3 lakh", [(24, ""), (3e5, "")]),
+    ("1'000, 1’000, 1\u00a0000, 1\u2009000, 1\u202f000", [(1000, "")] * 5),
+    ("CHF 1'234'567.50, 12’000元", [(1_234_567.5, "chf"), (12_000, "cny")]),
     ("2nd, 第二", [(2, "")] * 2),
     # Units.
     ("5 km, 5公里, 5000 metres, 5 kilometres wide", [(5000, "length")] * 4),

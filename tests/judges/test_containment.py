@@ -46,6 +46,7 @@ BOTH_WAYS = [
     # Case, width, punctuation and articles do not count; other figures and signs do.
     ("Which floors are open?", "1, 2", "Floors 1, 2 and 3.", "f", "f"),
     ("What is the deposit?", "The deposit is １,２５０ euros.", "1250", "f", "f"),
+    ("What is the deposit?", "The deposit is 1’250 euros.", "1250", "f", "f"),
     ("How cold was it?", "It was -5 degrees.", "5", "n", "n"),
     ("第几届？", "第十三届", "三", "n", "n"),
     # What is denied is not said.
@@ -155,6 +156,6 @@ async def test_the_inner_judge_s_error_comes_as_it_is_and_its_signature_stands()
             raise JudgeUnavailable(request.query)
 
     judge = ContainmentJudge(Broken({}, signature="similarity:x|t:0.8"))
-    assert judge.signature == "similarity:x|t:0.8|short:contained-v6"
+    assert judge.signature == "similarity:x|t:0.8|short:contained-v7"
     with pytest.raises(JudgeUnavailable, match="who"):
         await judged(judge, "who?", "It rained.", "It rained.")
