@@ -3,6 +3,7 @@
 import io
 import json
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -33,8 +34,12 @@ class Ran(NamedTuple):
 def judge(*words: object) -> Ran:
     """Run `judge` in this process."""
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in words])
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as stopped:
+            main([str(word) for word in words])
+    finally:
+        signal.signal(signal.SIGINT, usual)  # an interrupted command ignores it to its end
     assert isinstance(stopped.value.code, int)
     return Ran(stopped.value.code, out.getvalue(), err.getvalue())
 

@@ -81,3 +81,17 @@ def test_workers_end_with_their_parent(place: Path, number: signal.Signals) -> N
                 await asyncio.sleep(0.01)
 
     asyncio.run(end())
+
+
+@pytest.mark.no_cover
+def test_ctrl_c_again_and_again_stops_at_once_without_a_traceback(place: Path) -> None:
+    source = write(place / "in.jsonl", (line(f"q{n}", "It opens. " * 50) for n in range(2000)))
+    part = place / "run" / "results.jsonl.part"
+    with start("score", source, "-o", place / "run", "--workers", 2) as process:
+        until(process, lambda: part.exists() and part.stat().st_size)
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode in {130, -signal.SIGINT}  # a shell takes both for 130
+    assert "Traceback" not in err
+    assert err.splitlines()[-1].startswith("judge: interrupted; ")

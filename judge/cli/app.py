@@ -115,7 +115,9 @@ def _run(arguments: Sequence[str]) -> int:
         nonlocal received
         received = signal.SIGTERM
         handler = signal.getsignal(signal.SIGINT)
-        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
+        if not callable(handler) or handler is _ignore:
+            handler = signal.default_int_handler
+        handler(signal.SIGINT, frame)
 
     usual = signal.signal(signal.SIGTERM, terminate)
     try:
@@ -129,6 +131,7 @@ def _run(arguments: Sequence[str]) -> int:
         _print_error("interrupted; nothing was changed")
         return SIGNALLED + received
     except KeyboardInterrupt as error:
+        signal.signal(signal.SIGINT, _ignore)  # until the process has ended
         _print_error(f"interrupted; {str(error) or 'what is written stays; run it again'}")
         return SIGNALLED + received
     except Exception as error:  # noqa: BLE001  the last line of defence
@@ -140,22 +143,35 @@ def _run(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
-    """Hand the first interrupt to `stop`; if that returns False, it interrupts as usual."""
+    """Hand the first interrupt to `stop`; if that returns False, it interrupts as usual.
+
+    Those after the second are ignored, because worker processes would never end if the steps that
+    end them were interrupted.
+    """
     usual = signal.getsignal(signal.SIGINT)
     if not callable(usual):
         yield
         return
 
     def first(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, second)
         if not stop(KeyboardInterrupt()):
-            usual(number, frame)
+            second(number, frame)
+
+    def second(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, _ignore)
+        usual(number, frame)
 
     signal.signal(signal.SIGINT, first)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        if signal.getsignal(signal.SIGINT) is not _ignore:
+            signal.signal(signal.SIGINT, usual)
+
+
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    """Handle a signal by doing nothing; with SIG_IGN Python prints a race between two signals."""
 
 
 def _report(error: Exception) -> int:
