@@ -162,8 +162,8 @@ class Config(Record):
     max_evidence_tokens: int = Field(default=24_000, ge=500)
     """The maximum number of tokens of chunks in one call; more are judged in several windows."""
     max_reply_tokens: int | None = Field(default=None, ge=1)
-    """The token limit when a reply that was cut off is requested again. By default, it is twice the
-    first limit, and at least 8192."""
+    """The highest token limit of any request for verdicts, and the limit after a reply was cut off.
+    By default, the limit after a cut is twice the first one, and at least 8192."""
     reasoning_effort: _Effort | None = None
     """The reasoning effort of the language model: none, minimal, low, medium or high."""
     extra_body: _Fields | None = None
@@ -176,11 +176,11 @@ class Config(Record):
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call; a reply "too many requests" does not count."""
+    """The maximum number of attempts at one call; 429 and refused connections do not count."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
-    """How long a server may be unreachable before the run stops, in seconds; with 0 it never stops.
-    By default, a server that is not there at the start is waited for 10 seconds if there is no
-    terminal."""
+    """How long a server may give nothing but 429, 5xx or no connection before the run stops, in
+    seconds; with 0 it never stops. By default, a server that is not there at the start is waited
+    for 10 seconds if there is no terminal."""
     cache: bool = True
     """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None

@@ -32,7 +32,7 @@ _Result = TypeVar("_Result")
 _Args = ParamSpec("_Args")
 
 HEAVY: Final = 40_000
-"""The weight from which work leaves the event loop; lighter work takes under 50 ms."""
+"""The weight from which work leaves the event loop; just below it, work takes up to 165 ms."""
 _ANSWER_WEIGHT: Final = 4
 """A character of an answer costs as much as this many of a chunk: it is split and compared."""
 _CHUNK_WEIGHT: Final = 16
@@ -248,7 +248,8 @@ _Begin = Callable[[str], Callable[[Sample], SampleResult]]
 class Workers:
     """Worker processes that score samples, for one event loop; an async context manager.
 
-    `begin`, a cached function at the top of a module, returns for `settings` what scores a sample.
+    `begin(settings)` returns the function that scores a sample; it is cached and at the top of a
+    module.
     Samples travel in batches, because a hand-over costs as much as a short answer: those that come
     while all workers are busy are collected. A worker ends with its parent, which handles signals.
     """
@@ -308,7 +309,10 @@ class Workers:
                 made = self._executor.submit(_score_all, *self._scorer, samples)
             return await asyncio.wrap_future(made)
         except BrokenProcessPool:
-            raise _lost("a worker process has ended, as happens where memory runs out") from None
+            why = (
+                "a worker process has ended: memory may have run out, or a script that calls judge "
+            )
+            raise _lost(f'{why}lacks `if __name__ == "__main__":`') from None
         except (AssertionError, OSError) as error:  # a daemon process may start none
             raise _lost(f"no worker process can be started ({error})") from None
 
