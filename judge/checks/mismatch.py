@@ -13,7 +13,7 @@ from judge.text.patterns import lazy_pattern
 from judge.text.pieces import cached_by_text
 from judge.text.words import blank_markup
 
-EDITION: Final = "14"
+EDITION: Final = "15"
 """Raised with every change that finds other mismatches, also in a word list."""
 _MOST_VALUES: Final = 200
 """The most values of one sentence that are looked up."""
@@ -212,6 +212,8 @@ class Source:
         first = value.readings[0]
         if isinstance(first, Amount) and first.unit.kind == "" and first.number in _COUNTS:
             return True
+        if not kinds(value).isdisjoint({"celsius", "fahrenheit"}):
+            return self._index.has(value)  # `minus 5 °C` has the words `5 °C`
         written = self.plain_text(index)[value.start : value.end]
         evidence = (self._whole, self._request.query)
         return any(position(written, text) >= 0 for text in evidence) or self._index.has(value)

@@ -7,8 +7,8 @@ import math
 import re
 import tomllib
 from calendar import day_name, month_abbr, month_name
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -389,6 +389,18 @@ _NAME: Final = re.compile(
 )
 """What makes a number part of a name or a citation: `B12`, `step 3`, `[2023]`."""
 _NAME_REACH: Final = 10
+_MINUS: Final = lazy_pattern(
+    r"(?:(?<![A-Za-z\d°℃℉%)\]])(?<![\dCF°℃℉]\s)[-−–]|(?<![^\W_])minus[ ]|零下\s?)\Z", re.IGNORECASE
+)
+_MINUS_REACH: Final = 8
+_BELOW_ZERO: Final = re.compile(r"\sbelow zero(?![^\W_])", re.IGNORECASE)
+_RANGE_BELOW_ZERO: Final = lazy_pattern(
+    rf"{_TO}\d+(?:\.\d+)?\s?(?:°|degrees?)[^,.;\d]{{0,20}}below zero", re.IGNORECASE
+)
+_RANGE_FROM_MINUS: Final = lazy_pattern(
+    rf"(?:零下\s?|minus[ ])[\d.{HAN_NUMERALS}]{{1,6}}{_TO}\Z", re.IGNORECASE
+)
+_RANGE_REACH: Final = 20
 _YEAR_ALONE: Final = re.compile(r"1[0-9]{3}|2[01][0-9]{2}")
 
 
@@ -467,7 +479,34 @@ def _read_number(text: str, at: int) -> list[Value]:
         or (match["han"] and not _counts(match["han"], text, at))
         or (not currency and _NAME.search(text, max(0, at - _NAME_REACH), at))
     )
-    return [Value(start, end, readings, certain, leeway)]
+    value = Value(start, end, readings, certain, leeway)
+    return [_signed(text, value) if not units or _is_temperature(units) else value]
+
+
+def _is_temperature(units: Iterable[Unit]) -> bool:
+    return any(unit.kind in {"celsius", "fahrenheit"} for unit in units)
+
+
+def _signed(text: str, value: Value) -> Value:
+    """Return a temperature below zero as negative, and both signs where the text is not clear.
+
+    Clear: `-5 °C`, `零下5度`, `5 degrees below zero`. Not clear: the ends of `-5 to 3 °C` that have
+    no sign or no unit of their own.
+    """
+    start, end, readings = value.start, value.end, value.readings
+    negative = tuple(Amount(-r.number, r.unit) for r in readings if isinstance(r, Amount))
+    minus = _MINUS.search(text, max(0, start - _MINUS_REACH), start)
+    below = _BELOW_ZERO.match(text, end)
+    if (minus or below) and _is_temperature(each.unit for each in negative):
+        start, end = minus.start() if minus else start, below.end() if below else end
+        return replace(value, start=start, end=end, readings=negative)
+    if (
+        minus
+        or _RANGE_BELOW_ZERO.match(text, end)
+        or _RANGE_FROM_MINUS.search(text, max(0, start - _RANGE_REACH), start)
+    ):
+        return replace(value, readings=(*readings, *negative))
+    return value
 
 
 def _scaled(match: re.Match[str], *, priced: bool) -> tuple[float, float, int]:

@@ -40,6 +40,11 @@ SAME = [
     ("The annual fee is 1'000 CHF.", "The annual fee is 1000 CHF."),
     ("会员年费为1’000元。", "会员年费为1000元。"),
     ("三分之一的人同意。", "33.3%的人同意。"),
+    ("It was -5 °C.", "It was 5 degrees below zero."),
+    ("气温为零下五度。", "气温为-5℃。"),
+    ("It was between -5 °C and 3 °C.", "It was -5 to 3 °C."),
+    ("It was -5 °C.", "It was 5 to 10 degrees below zero."),
+    ("气温为零下10度。", "气温为零下5到10度。"),
     ("试用期为半年。", "试用期为6个月。"),
     # Never looked at: decades, ordinals in words.
     ("Built in the 1990s.", "Built in 1995."),
@@ -62,6 +67,10 @@ OTHER = [
     ("Membership grew by 35 percent.", "Membership went from 120 to 150.", "35 percent"),
     ("sources say 30 % of it", "sources say 40 % of it", "30 %"),
     ("第14名", "第15名", "14"),
+    ("It was -5 °C.", "It was 5 °C.", "-5 °C"),
+    ("It was 5 degrees.", "It was minus 5 degrees.", "5 degrees"),
+    ("气温为零下5度。", "气温为5度。", "零下5度"),
+    ("气温为5度。", "气温为零下5度。", "5度"),
 ]
 
 

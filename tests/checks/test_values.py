@@ -29,6 +29,9 @@ AMOUNTS: list[tuple[str, list[tuple[float, str]]]] = [
     ("2 kg, 2千克重", [(2000, "mass")] * 2),
     ("40-hour week, 40小时", [(144_000, "time")] * 2),
     ("20 °C, 20°C, 20 degrees Celsius, 20摄氏度", [(20, "celsius")] * 4),
+    ("-5 °C; (−5 °C); 5 degrees below zero; 气温为-5℃", [(-5, "celsius")] * 4),
+    ("2-8 °C, 2 – 8 °C, 2 -8 °C", [(2, ""), (8, "celsius")] * 3),
+    ("A-5, pages 3–5, -5 %", [(5, ""), (3, ""), (5, ""), (5, "percent")]),
     ("5 square km, 5平方公里", [(5, ""), (5e6, "area")]),
     # No figure of a date, and no unit inside a longer word.
     ("on 3 May 2021, 5 people", [(5, "")]),
