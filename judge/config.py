@@ -464,10 +464,11 @@ def load_config(options: Mapping[str, object], file: Path | None = None) -> Conf
     file_settings = {}
     if file is not None or os.path.lexists(path):
         file_settings = _read_file(path)
-        if file is None:
-            _refuse_guarded(file_settings)
     sources = {f"{path}: ": file_settings, "environment: ": _read_environment(), "": options}
     places = {name: place for place, settings in sources.items() for name in settings}
+    used = {name: file_settings[name] for name, place in places.items() if place == f"{path}: "}
+    if file is None:
+        _refuse_guarded(used)
     merged = {name: sources[place][name] for name, place in places.items()}
     config = Config.model_validate(merged, context=places)
     model_is_blank = not os.environ.get(f"{PREFIX}MODEL", "unset").strip()
@@ -476,8 +477,8 @@ def load_config(options: Mapping[str, object], file: Path | None = None) -> Conf
             "environment: JUDGE_MODEL is empty, so no model would judge: fill it in, name one with "
             "--model, unset it, or say --judge similarity"
         )
-    if file is None and file_settings:
-        _LOG.info("settings from %s: %s", path, ", ".join(file_settings))
+    if file is None and used:
+        _LOG.info("settings from %s: %s", path, ", ".join(used))
     return config
 
 

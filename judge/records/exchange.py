@@ -132,7 +132,7 @@ class ChatFailure(Record):
     retries: int = 0
     """Attempts that failed before the last one."""
     refused: bool = False
-    """Whether the server, which works, does not take the request: sent again, it would not."""
+    """Whether the server, which works, refuses this request or responds without a reply."""
 
 
 _Probability = Annotated[float, Field(ge=0, le=1)]

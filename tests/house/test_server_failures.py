@@ -22,6 +22,7 @@ ANSWERS = 30
 CONCURRENCY = 2
 GONE = Failure(UnscoredReason.CONNECTION, "no connection: refused", unsent=True)
 LATE = Failure(UnscoredReason.TIMEOUT, "no whole answer")
+UNREAD = Failure(UnscoredReason.SERVER_ERROR, "HTTP 200, but no reply in it")
 LOADING = Status(503, {"error": {"message": "the model is being loaded"}})
 
 
@@ -85,6 +86,7 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         ([(0, refused(601)), (5, None), (10, refused(601))], False),
         ([(0, GONE), (5, LATE), (10, GONE)], True),
         ([(0, LATE), (10, LATE)], False),
+        ([(0, UNREAD), (10, UNREAD)], True),
         ([(0, GONE), (100, GONE)], False),  # two failures without a request between them
     ]
     for events, over in rows:
@@ -273,6 +275,7 @@ USELESS: Mapping[str, tuple[Answer | Script, str, int]] = {
     "only some other id": (Says('{"verdicts": [{"id": "s9"}]}'), "no verdict in 3 replies «", 3),
     "refused": (faults.REFUSED, "the model refused «I'm sorry, I can't help with that.»", 1),
     "400": (Status(400, {"error": {"message": "odd\x1b"}}), "HTTP 400: odd; ", 1),
+    "no reply": (Status(200, {"choices": []}), "HTTP 200, but no reply in it", 1),
     "too long": (faults.TOO_LONG, "maximum context length", 1),
 }
 

@@ -146,8 +146,9 @@ class Pace:
 class Outage:
     """The state of an outage, which begins with a failure and ends with any other response.
 
-    Failures are a server that cannot be reached, an internal error (5xx) and a refusal (429). A
-    refusal that asks to wait counts from the end of that wait. The arguments are those of `Policy`.
+    Failures are a server that cannot be reached, an internal error (5xx), a refusal (429) and a
+    response without a reply. A refusal that asks to wait counts from the end of that wait. The
+    arguments are those of `Policy`.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class Outage:
         if failure is None or not failure.unsent:
             self.has_connected, self.patience = True, self._patience
         limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
-        if failure is not None and (limited or failure.gone):
+        if failure is not None and (limited or failure.gone or failure.unread):
             now = self._clock()
             if limited:
                 self._refusals.append(now)

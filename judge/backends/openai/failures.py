@@ -74,6 +74,11 @@ class Failure:
             return self.status >= OWN_FAULT
         return self.unsent or self.reason is UnscoredReason.CONNECTION
 
+    @property
+    def unread(self) -> bool:
+        """Whether a response came that holds no reply."""
+        return self.reason is UnscoredReason.SERVER_ERROR and not self.status
+
     def field(self, sent: Mapping[str, JsonValue]) -> str | None:
         """Return the optional field of the sent body that the error is about, or None.
 

@@ -201,7 +201,7 @@ class ChatModel:
                 detail=outcome.detail,
                 seconds=seconds,
                 retries=retries,
-                refused=outcome.status in _SAYS_NO,
+                refused=outcome.status in _SAYS_NO or outcome.unread,
             )
         await self._note_model(outcome.model)
         named = {"model": outcome.model or self.model, "seconds": seconds, "retries": retries}
