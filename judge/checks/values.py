@@ -45,7 +45,7 @@ _MEASURES: Final = frozenset(
 """Characters that make a lone Chinese numeral before them a quantity: `三天`, unlike `三明治`."""
 _COUNTING: Final = frozenset("二三四五六七八九十两兩")
 """Lone numerals that count; `一个` is as often an article."""
-_IDIOMS: Final = ("十分", "万一", "千万")
+IDIOMS: Final = ("十分", "万一", "千万")
 """`Very`, `in case` and `by all means`, which contain numerals."""
 _LONGEST: Final = 120
 """A longer run of digits or numerals is no quantity."""
@@ -537,7 +537,7 @@ def _han_scaled(amount: float, written: str) -> float:
 def _counts(han: str, text: str, at: int) -> bool:
     """Return whether a Chinese numeral is more than part of a word: `三天`, unlike `三明治`."""
     behind = text[at + len(han) : at + len(han) + 1]
-    if han in _IDIOMS or han + behind in _IDIOMS:
+    if han in IDIOMS or han + behind in IDIOMS:
         return False
     if len(han) > 1 or text[max(at - 1, 0) : at] == "第":
         return True

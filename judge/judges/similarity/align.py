@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judge.checks.values import DIGITS, HAN_NUMERALS, SEPARATORS, SPELLED, number
+from judge.checks.values import DIGITS, HAN_NUMERALS, IDIOMS, SEPARATORS, SPELLED, number
 from judge.judges.similarity.model import Bools, Floats, Ints
 from judge.text.fold import CJK
 from judge.text.pieces import cached_by_text, segments
@@ -26,7 +26,7 @@ _GAP: Final = 3
 # The lookahead saves a third of the time.
 _TOKEN: Final = re.compile(
     rf"""( (?=[^\0-/:-@\[-`{{-\x7f]) (?: {LATIN} | (?<![^\W_{CJK}]) (?: {DIGITS} )
-    | (?!十分|万一|千万) [{HAN_NUMERALS}]{{2,20}}
+    | (?!{"|".join(IDIOMS)}) [{HAN_NUMERALS}]{{2,20}}
     | {WORD.pattern} ) )""",
     re.VERBOSE,
 )
