@@ -25,6 +25,8 @@ _SHORTEST_SECRET: Final = 8
 """A shorter key is a placeholder ("EMPTY", "none"); replacing it would garble messages."""
 _SCHEME: Final = re.compile(r"^(?:basic|bearer|token)\s+", re.IGNORECASE)
 """Matches the name of a scheme before the token in a header."""
+_ESCAPES: Final = ("\\u", "\\/")
+"""How JSON may begin a character of a secret; most replies have no such escape."""
 NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
@@ -93,6 +95,11 @@ class Server:
                 "a proxy in the environment is no address of an HTTP proxy (not repeated here, as "
                 "it may hold a password); try http://host:port, or unset it"
             ) from None
+        except OSError as error:
+            raise ConfigError(
+                "the certificates cannot be read that SSL_CERT_FILE or SSL_CERT_DIR names "
+                f"({error.strerror or error}); mend that variable, or unset it"
+            ) from None
         client = (AsyncOpenAI if is_openai else _OtherServer)(
             api_key=self._key,
             admin_api_key="",
@@ -111,8 +118,9 @@ class Server:
 
         A word of the judged texts is no secret, and a server may repeat it.
         """
+        is_escaped = any(map(text.__contains__, _ESCAPES))
         for secret, pattern in self._secrets.items():
-            if (secret in text or "\\" in text) and secret.encode() not in sent:
+            if (is_escaped or secret in text) and secret.encode() not in sent:
                 text = pattern.sub("[key]", text)
         return text
 

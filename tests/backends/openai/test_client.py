@@ -5,6 +5,7 @@ import traceback
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
@@ -238,6 +239,14 @@ def test_a_malformed_proxy_is_reported_and_not_repeated(monkeypatch: pytest.Monk
         assert PASSWORD not in "".join(traceback.format_exception(none.value))
     monkeypatch.setenv("ALL_PROXY", "https://u:p@h")
     Server("http://h.example/v1").open(1)
+
+
+def test_certificates_that_cannot_be_read_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "absent.pem"))
+    with pytest.raises(ConfigError, match=r"SSL_CERT_FILE or SSL_CERT_DIR .* mend that variable"):
+        Server("https://h.example/v1").open(1)
 
 
 async def test_proxies_are_not_used_for_this_machine(
