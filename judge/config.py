@@ -46,7 +46,7 @@ REDIS_PASSWORD: Final = "JUDGE_REDIS_PASSWORD"  # noqa: S105  the name of a vari
 """The password of a shared cache."""
 _SECRETS: Final = {REVIEW_TOKEN, SERVICE_TOKENS, CLIENT_TOKEN, REDIS_USERNAME, REDIS_PASSWORD}
 """Environment variables with our prefix that are secrets and no settings."""
-_SECRET_HEADER: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
+SECRET_HEADER: Final = re.compile("key|secret|token|auth|cookie|password", re.IGNORECASE)
 """Matches the name of a header whose value is a secret."""
 _GUARDED: Final = (
     *("base_url", "headers", "extra_body", "cache_dir", "cache_url", "citation_pattern"),
@@ -176,11 +176,12 @@ class Config(Record):
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call; 429 and refused connections do not count."""
+    """The maximum number of attempts at one call. A refusal (429) does not count, and no attempt at
+    a server that is away does: no connection, 502 or 503."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
-    """How long a server may give nothing but 429, 5xx or no connection before the run stops, in
-    seconds; with 0 it never stops. By default, a server that is not there at the start is waited
-    for 10 seconds if there is no terminal."""
+    """How long a server may give no reply (no connection, 429, 5xx, nothing to read) before the run
+    stops, in seconds; with 0 it never stops. By default, a server that is not there at the start is
+    waited for 10 seconds if there is no terminal."""
     cache: bool = True
     """Keep the verdicts of language models, and reuse them for equal requests."""
     cache_dir: Path | None = None
@@ -464,11 +465,10 @@ def load_config(options: Mapping[str, object], file: Path | None = None) -> Conf
     file_settings = {}
     if file is not None or os.path.lexists(path):
         file_settings = _read_file(path)
+        if file is None:
+            _refuse_guarded(file_settings)
     sources = {f"{path}: ": file_settings, "environment: ": _read_environment(), "": options}
     places = {name: place for place, settings in sources.items() for name in settings}
-    used = {name: file_settings[name] for name, place in places.items() if place == f"{path}: "}
-    if file is None:
-        _refuse_guarded(used)
     merged = {name: sources[place][name] for name, place in places.items()}
     config = Config.model_validate(merged, context=places)
     model_is_blank = not os.environ.get(f"{PREFIX}MODEL", "unset").strip()
@@ -477,8 +477,8 @@ def load_config(options: Mapping[str, object], file: Path | None = None) -> Conf
             "environment: JUDGE_MODEL is empty, so no model would judge: fill it in, name one with "
             "--model, unset it, or say --judge similarity"
         )
-    if file is None and used:
-        _LOG.info("settings from %s: %s", path, ", ".join(used))
+    if file is None and file_settings:
+        _LOG.info("settings from %s: %s", path, ", ".join(file_settings))
     return config
 
 
@@ -541,7 +541,7 @@ def _read_file(path: Path) -> dict[str, object]:
         headers = _parse_json(settings.get("headers"))
     except ValueError as error:
         raise ConfigError(f"{path}: setting headers: {error}") from None
-    if isinstance(headers, dict) and any(map(_SECRET_HEADER.search, headers)):
+    if isinstance(headers, dict) and any(map(SECRET_HEADER.search, headers)):
         raise ConfigError(
             f"{path}: headers contain a secret, which must not be in a file; "
             f"set {PREFIX}HEADERS in the environment"

@@ -27,7 +27,7 @@ _COMPARED: Final = 20
 _VALUE_CHARACTERS: Final = 40
 _ID_CHARACTERS: Final = 80
 _NUMERALS: Final = re.compile(rf"[\d.,{HAN_NUMERALS}]+")
-_LETTERS: Final = re.compile(rf"[^\W\d_{HAN_NUMERALS}]{{{_PREFIX}}}")
+_LETTERS: Final = re.compile(rf"([^\W\d_{HAN_NUMERALS}]{{{_PREFIX}}})\S*")
 _SPELLED: Final = frozenset(word[:_PREFIX] for word in SPELLED)
 
 
@@ -115,13 +115,14 @@ def _alike(
 
 
 def _opening(text: str) -> tuple[str, ...]:
-    """Return the first two runs of five letters, which are the same in conflicting sentences.
+    """Return how the first two long words begin, which is the same in conflicting sentences.
 
     Spelled numbers do not count: `Eleven trains leave every morning` gives `train` and `leave`.
+    Chinese text without a space is one word: `退款申请将在3天内处理` gives `退款申请将`.
     """
     runs: list[str] = []
     for found in _LETTERS.finditer(text):
-        run = found[0].lower()
+        run = found[1].lower()
         if run not in _SPELLED:
             runs.append(run)
             if len(runs) == _OPENING_RUNS:

@@ -29,6 +29,8 @@ _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # A quote must not begin or end inside an atom: a Latin word, or a number with its separators.
 _ATOM: Final = lazy_pattern(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
+_PLAIN: Final = re.compile(r"[\s!-~\u4e00-\u9fff。]*")
+"""Characters of which folding changes at most the case."""
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
 _MOST_PLACES: Final = 1000
@@ -139,8 +141,10 @@ class _Text:
         parts = [part for part in (_ELLIPSIS.split(quote) if joined else (quote,)) if part]
         long = any(map(_WORD.search if short else _long_enough, parts))
         exact = given.strip()
-        if long and not joined and (at := _find_whole(exact, self.whole, 0)) >= 0:
-            return at, at + len(exact)  # as most quotes are, so that the chunk need not be folded
+        at = _find_whole(exact, self.whole, 0) if long and not joined else -1
+        # Most quotes are exact copies, for which the chunk need not be folded.
+        if at >= 0 and _is_plain_around(self.whole, at, at + len(exact)):
+            return at, at + len(exact)
         text = self._folded.text
         if not long:
             core = quote.rstrip(_STOPS) if parts else ""
@@ -174,6 +178,12 @@ def _closed(folded: Folded) -> Folded:
     kept = [at for at in range(len(folded.text)) if at not in gaps]
     starts, ends = (tuple(places[at] for at in kept) for places in (folded.starts, folded.ends))
     return Folded(closed, starts, ends)
+
+
+def _is_plain_around(text: str, start: int, end: int) -> bool:
+    """Return whether folding joins no character of a passage with those beside it."""
+    beside = text[max(start - _CONTEXT, 0) : start] + text[end : end + _CONTEXT]
+    return beside.isascii() or bool(_PLAIN.fullmatch(beside))
 
 
 def _is_edge(text: str, place: int) -> bool:

@@ -53,15 +53,15 @@ gate_option = partial(typer.Option, rich_help_panel=GATES)
 engine_option = partial(typer.Option, rich_help_panel=LARGE_RUNS)
 
 
-def check_value(context: typer.Context, value: str | None) -> str | None:
+def check_value(context: typer.Context, value: str | Path | None) -> str | Path | None:
     """Refuse the name of an option in the place of a value."""
     options = {name for each in context.command.params for name in each.opts + each.secondary_opts}
-    if value in options:
+    if value is not None and str(value) in options:
         raise typer.BadParameter(f"{value} is an option; give a value before it")
     return value
 
 
-def check_name(context: typer.Context, value: str | None) -> str | None:
+def check_name(context: typer.Context, value: str | None) -> str | Path | None:
     """Refuse an empty name, such as that of an unset variable, which would mean this folder."""
     if value == "":
         raise typer.BadParameter("is empty; name a path")
@@ -105,7 +105,7 @@ def setting(name: str) -> Any:  # noqa: ANN401  the type is made at run time
         default = ("off", "on")[field.default] if kind is bool else default
         text = f"{text} \\[default: {default}]"
     panel = next(panel for panel, names in PANELS.items() if name in names)
-    check = check_value if kind is str else None
+    check = check_value if kind in {str, Path} else None
     option = typer.Option(
         metavar=_METAVARS.get(name), help=text, rich_help_panel=panel, callback=check
     )

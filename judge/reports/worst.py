@@ -93,7 +93,7 @@ class WorstSentences:
         self._seen = 0
 
     def add(self, result: SampleResult, indexes: Collection[int] | None = None) -> None:
-        """Add some sentences of an answer; by default all with a finding or a flag."""
+        """Add sentences of an answer; by default undecided ones, findings and flagged verdicts."""
         unsupported = frozenset(result.scores.unsupported)
         for entry in entries(result):
             outcome, index = entry.sentence.outcome, entry.sentence.index

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import os
 import pickle
 import sqlite3
@@ -182,6 +183,21 @@ async def test_concurrent_callers_get_their_own_texts(opened: Opened) -> None:
         assert len(later.get([f"{n}" for n in range(600)])) == 600
     if isinstance(later, DiskStore):
         assert names(later.directory) == ["cache.db"], "the database is closed"
+
+
+async def test_a_cancelled_caller_leaves_no_look_up_behind(
+    opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with BackgroundStore(opened) as store:
+        callers = [asyncio.create_task(store.get([f"{n}"])) for n in range(2)]
+        await asyncio.sleep(0)
+        callers.append(asyncio.create_task(store.get(["2"])))
+        await asyncio.sleep(0)
+        for caller in callers:
+            caller.cancel()
+        await asyncio.gather(*callers, return_exceptions=True)
+    gc.collect()
+    assert caplog.text == ""
 
 
 async def test_texts_of_a_cancelled_caller_are_stored(opened: Opened) -> None:

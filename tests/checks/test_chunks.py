@@ -66,6 +66,12 @@ CONFLICTS = [
     ),
     (("年假为5天，须提前申请。", "年假为10天，须提前申请。"), "5天", "10天"),
     (("员工每年享有五天带薪年假。", "员工每年享有十一天带薪年假。"), "五天", "十一天"),
+    (("退款申请将在3天内处理完毕。", "退款申请将在2个星期内处理完毕。"), "3天", "2个星期"),
+    (
+        ("The pool is 25 centimetres deep.", "The pool is 50 centimeters deep."),
+        "25 centimetres",
+        "50 centimeters",
+    ),
     (("A late filing costs $40 a month.", "A late filing costs $60 a month."), "$40", "$60"),
 ]
 

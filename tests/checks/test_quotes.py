@@ -74,6 +74,10 @@ QUOTES = (
     ),
     ("It opens at seven .", "It opens at seven.", "It opens at seven."),
     ("version 7.5 is out now", "version 7 .5 is out now", None),
+    # A number or a word that goes on behind a sign which folding changes.
+    ("罚款金额为人民币10", "罚款金额为人民币10，000元", None),
+    ("the new owner is in", "the new owner is in\u00advalid", None),
+    ("we went to the old cafe", "we went to the old cafe\u0301", None),
     # An earlier place inside a word hides no later one.
     (
         "sell buy and keep",

@@ -81,8 +81,7 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         ([(0, GONE), (5, failed(400)), (10, GONE)], False),
         ([(0, refused()), (10, refused())], True),
         ([(0, refused(7)), (10, refused())], False),  # the requested wait does not count
-        ([(0, refused(601)), (9, refused(601))], False),  # longer than the deadline
-        ([(0, refused(601)), (10, refused(601))], True),
+        ([(0, refused(601))], True),  # longer than the deadline, and nothing was ever answered
         ([(0, refused(601)), (5, None), (10, refused(601))], False),
         ([(0, GONE), (5, LATE), (10, GONE)], True),
         ([(0, LATE), (10, LATE)], False),
@@ -95,6 +94,15 @@ def test_what_begins_an_outage_and_what_ends_it() -> None:
         for now, failure in events:  # noqa: B007  read by the clock
             outage.hear(failure)
         assert bool(outage.why) is over, events
+
+
+def test_a_server_that_asks_for_too_long_a_wait_has_ten_seconds_for_another_answer() -> None:
+    now = 0.0
+    outage = Outage(120, 600, clock=lambda: now)
+    outage.hear(None)
+    for now, over in ((1.0, False), (31.0, False), (40.9, False), (41.0, True)):
+        outage.hear(GONE if now == 1 else refused(601))
+        assert bool(outage.why) is over
 
 
 def test_a_server_that_was_never_there_is_waited_for_less_long() -> None:
@@ -332,10 +340,20 @@ async def test_a_request_that_is_refused_for_long_ends_no_other() -> None:
     assert sorted(each.scores.unscored for each in results) == [*[0] * 11, 1]
 
 
-@pytest.mark.parametrize(("patience", "counts"), [(0.0, [True, True]), (60.0, [False, True])])
-def test_an_attempt_at_a_server_that_is_away_does_not_count(
-    patience: float, counts: list[bool]
-) -> None:
-    policy = Policy(patience=patience)
-    found = [not policy.is_free(failed(status), first=False) for status in (503, 500)]
-    assert found == counts
+def test_an_attempt_at_a_server_that_is_away_does_not_count() -> None:
+    policy = Policy(patience=60)
+    assert policy.is_free(failed(503), lasting=True)
+    assert not policy.is_free(failed(500), lasting=True)
+    assert not policy.is_free(failed(503))  # the server answers others
+    assert not Policy(patience=0).is_free(failed(503), lasting=True)
+
+
+async def test_a_request_that_alone_gets_503_uses_up_its_attempts() -> None:
+    def script(call: ChatCall) -> Answer:
+        return LOADING if "Room 0" in call.user else right(call)
+
+    with JudgeServer(script) as server:
+        samples = [line(f"q{number}", f"Room {number} is open.") for number in range(12)]
+        async with Evaluator(server.config(concurrency=4, patience=60)) as evaluator:
+            results = [each async for each in evaluator.evaluate(samples)]
+    assert [each.scores.unscored for each in results] == [1, *[0] * 11]

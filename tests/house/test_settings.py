@@ -61,7 +61,6 @@ def test_a_found_settings_file_may_not_set_a_server(
     assert not samples.with_name("run").exists()
     assert score(samples, "--config", "judge.toml").code == 0
     assert [call.body["model"] for call in server.requests] == ["from-file"] * 4
-    assert score(samples, "--base-url", server.base_url, name="two").code == 0
 
 
 def test_extra_fields_of_requests_are_sent_and_signed(samples: Path, server: JudgeServer) -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from http import HTTPStatus
 from typing import Final, Generic, Self, TypeVar
 
 from httpx2 import Response
@@ -33,7 +34,7 @@ _LAST_SECONDS: Final = 5.0
 """How long an attempt may go on after the end of patience."""
 _FIRST_ATTEMPTS: Final = 3
 _REDIRECTS: Final = range(300, 400)
-_AWAY: Final = {502, 503}
+_UNAVAILABLE: Final = {502, 503}
 """The statuses of a proxy without its server, and of a server that loads its model."""
 _REFUSAL_WINDOW_SECONDS: Final = 10.0
 _BYTES_PER_TOKEN: Final = 4
@@ -72,11 +73,16 @@ class Policy:
         longest = min(self.longest_wait, _LONGEST_WAIT_REFUSED if limited else math.inf)
         return wait_random_exponential(multiplier=self.first_wait, max=longest)(state)
 
-    def is_free(self, failure: Failure, *, first: bool) -> bool:
-        """Return whether the attempt does not count, as the request cannot be at fault."""
-        refused = failure.reason is UnscoredReason.RATE_LIMITED or failure.wait is not None
-        away = failure.unsent or failure.status in _AWAY or (first and failure.gone)
-        return refused or (self.patience > 0 and away)
+    def is_free(self, failure: Failure, *, first: bool = False, lasting: bool = False) -> bool:
+        """Return whether the attempt does not count, as the request cannot be at fault.
+
+        It is `lasting` if the server has answered no other request since before the attempt. A 502
+        or 503 may then not be about this request.
+        """
+        asks_to_wait = failure.status == HTTPStatus.SERVICE_UNAVAILABLE and failure.wait is not None
+        refused = failure.reason is UnscoredReason.RATE_LIMITED or asks_to_wait
+        away = failure.unsent or (lasting and failure.status in _UNAVAILABLE)
+        return refused or (self.patience > 0 and (away or (first and failure.gone)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +170,11 @@ class Outage:
         self._deadline = deadline
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._since = self._last = math.inf
+        self._long_since = -math.inf
+        """When the server first asked for too long a wait since its last answer."""
         self._failure: Failure | None = None
         self._refusals = deque[float]()
+        self._has_answered = False
         self.has_connected = False
         """Whether the server has ever accepted a connection."""
 
@@ -174,23 +183,31 @@ class Outage:
         """The end of patience on that clock; infinite while the server answers."""
         if not self.patience or self._failure is None:
             return math.inf
-        return self._since + min(self.patience, _GRACE_SECONDS if self._is_too_long else math.inf)
+        end = self._since + self.patience
+        return min(end, self._long_since + _GRACE_SECONDS) if self._is_too_long else end
 
     @property
     def _is_too_long(self) -> bool:
         return self._failure is not None and (self._failure.wait or 0.0) > self._deadline
 
+    def began_before(self, moment: float) -> bool:
+        """Return whether the server has answered nothing since before this moment."""
+        return self._failure is not None and self._since < moment
+
     def hear(self, failure: Failure | None) -> None:
         """Record an answer (None) or a failure; a failure without a response may be no outage."""
+        self._has_answered |= failure is None
         if failure is None or not failure.unsent:
             self.has_connected, self.patience = True, self._patience
         limited = failure is not None and failure.reason is UnscoredReason.RATE_LIMITED
-        if failure is not None and (limited or failure.gone or failure.unread):
+        if failure is not None and (limited or failure.gone or failure.has_no_reply):
             now = self._clock()
             if limited:
                 self._refusals.append(now)
             is_new = self._failure is None or now > self._last + _LULL_SECONDS
-            self._failure = failure
+            was_too_long, self._failure = not is_new and self._is_too_long, failure
+            if self._is_too_long and not was_too_long and self._has_answered:
+                self._long_since = now
             self._last = now if self._is_too_long else now + (failure.wait or 0.0)
             self._since = self._last if is_new else self._since
         elif failure is None or failure.status:
@@ -288,18 +305,22 @@ class Connection:
             patience = policy.patience and policy.patience + _LAST_SECONDS
             end, attempts = started + max(policy.timeout, patience), min(attempts, _FIRST_ATTEMPTS)
         failure = Failure(UnscoredReason.TIMEOUT, "no time was left to ask", again=False)
-        due, counted = started, 0
+        due, counted = started, 0  # `due` is the end of the wait that the server asked for
 
         async def attempt() -> T | Failure:
             nonlocal failure, due, counted
-            is_late = clock() >= (min(end, self.outage.end) if failure.again else end)
-            if is_late or clock() < due:  # the end of patience cut the wait short
-                return replace(failure, again=False)
+            # The wait was cut to the end of an outage; if that is over, the rest of it follows.
+            if clock() < due < end and clock() < self.outage.end:
+                await asyncio.sleep(due - clock())
+            if clock() < due or clock() >= (min(end, self.outage.end) if failure.again else end):
+                return replace(failure, again=False)  # the wait before it took too long
             url = self.server.base_url + path
+            begun = clock()
             outcome = await self._attempt(url, content, lambda text: read(text, body), end)
             if isinstance(outcome, Failure):
+                lasting = self.outage.began_before(begun)
                 failure, due = outcome, clock() + (outcome.wait or 0.0)
-                counted += not (may_wait and policy.is_free(failure, first=first))
+                counted += not (may_wait and policy.is_free(failure, first=first, lasting=lasting))
             return outcome
 
         outcome, retries = await attempt(), 0

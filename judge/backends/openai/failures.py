@@ -75,7 +75,7 @@ class Failure:
         return self.unsent or self.reason is UnscoredReason.CONNECTION
 
     @property
-    def unread(self) -> bool:
+    def has_no_reply(self) -> bool:
         """Whether a response came that holds no reply."""
         return self.reason is UnscoredReason.SERVER_ERROR and not self.status
 

@@ -201,7 +201,7 @@ class ChatModel:
                 detail=outcome.detail,
                 seconds=seconds,
                 retries=retries,
-                refused=outcome.status in _SAYS_NO or outcome.unread,
+                refused=outcome.status in _SAYS_NO or outcome.has_no_reply,
             )
         await self._note_model(outcome.model)
         named = {"model": outcome.model or self.model, "seconds": seconds, "retries": retries}

@@ -10,6 +10,7 @@ import httpx2
 from judge import __version__
 from judge.backends.openai.failures import brief
 from judge.backends.openai.sdk import AsyncOpenAI, DefaultAioHttpClient, Omit
+from judge.config import SECRET_HEADER
 from judge.errors import ConfigError
 
 SOCKETS: Final = 4096
@@ -23,7 +24,7 @@ _OPENAI: Final = ".api.openai.com"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST_SECRET: Final = 8
 """A shorter key is a placeholder ("EMPTY", "none"); replacing it would garble messages."""
-_SCHEME: Final = re.compile(r"^(?:basic|bearer|token)\s+", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"\s*(?:basic|bearer|token)\s", re.IGNORECASE)
 """Matches the name of a scheme before the token in a header."""
 _ESCAPES: Final = ("\\u", "\\/")
 """How JSON may begin a character of a secret; most replies have no such escape."""
@@ -67,9 +68,10 @@ class Server:
         path = self._url.raw_path.decode("ascii").rstrip("/")
         self.base_url: Final = f"{self._url.scheme}://{self.host}{path}"
         """The address without a slash at its end."""
-        values = [value.strip() for value in headers.values()]
-        tokens = (_SCHEME.sub("", value) for value in values)
-        secrets = dict.fromkeys((self._key, *values, *tokens))
+        secrets = [self._key]
+        for name, value in headers.items():
+            in_words = SECRET_HEADER.search(name) or _SCHEME.match(value)
+            secrets += (value.strip(), *(value.split() if in_words else ()))
         self._secrets = {each: _pattern(each) for each in secrets if len(each) >= _SHORTEST_SECRET}
 
     def open(self, timeout: float, *, read: float | None = None, retries: int = 0) -> AsyncOpenAI:

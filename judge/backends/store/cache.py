@@ -207,7 +207,7 @@ class _Batches(Generic[_Item, _Result]):
         """The task that will call the function with `_items`; None while nothing waits."""
 
     async def add(self, items: Iterable[_Item]) -> _Result:
-        """Return the result for these items and others; a cancelled caller's are not left out."""
+        """Return the result for these items and others; a cancelled caller's are processed, too."""
         self._items.extend(items)
         if self._next is None:
             self._next = asyncio.create_task(self._call())
@@ -250,6 +250,7 @@ class BackgroundStore:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._reads.finish()
         await self._writes.finish()
         self._thread.submit(self._store.close)
         await asyncio.to_thread(self._thread.shutdown)

@@ -214,9 +214,10 @@ def test_a_word_of_the_judged_texts_is_no_secret(key: str) -> None:
 
 def test_a_word_of_a_header_is_no_secret() -> None:
     title = "production evaluation of mentioned things"
-    server = Server("https://h.example/v1", headers={"X-Title": title, "X-A": "Basic zebra-zebra"})
-    texts = ("it is no production", title, "no zebra-zebra")
-    assert [*map(server.hide, texts)] == ["it is no production", "[key]", "no [key]"]
+    headers = {"X-Title": title, "X-A": "Basic zebra-zebra", "Authorization": "Api-Key zebra-two"}
+    server = Server("https://h.example/v1", headers=headers)
+    texts = ("it is no production", title, "no zebra-zebra", "no zebra-two")
+    assert [*map(server.hide, texts)] == ["it is no production", "[key]", "no [key]", "no [key]"]
 
 
 def test_a_key_in_escapes_of_json_is_hidden() -> None:
