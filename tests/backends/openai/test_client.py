@@ -5,6 +5,7 @@ import traceback
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,19 @@ def test_the_attempts_of_a_request(ask: Ask) -> None:
         failed = outcome.reason.value if isinstance(outcome, Failure) else ""
         found.append((answers, failed, exchange.retries))
     assert found == ATTEMPTS
+
+
+async def test_a_wait_that_an_outage_cut_goes_on_once_the_server_answers(
+    key: str, quick: Policy
+) -> None:
+    left = [Status(503, "loading"), too_many("0.4")]
+    policy = replace(quick, patience=0.3)
+    with JudgeServer(lambda _: left.pop(0) if left else FINE) as server:
+        async with Connection(server.base_url, key, policy=policy) as connection:
+            deadline = asyncio.get_running_loop().time() + 60
+            ask = partial(connection.ask, "/chat/completions", BODY, words, deadline=deadline)
+            exchanges = await asyncio.gather(ask(), ask())
+    assert not any(isinstance(each.outcome, Failure) for each in exchanges)
 
 
 async def test_nothing_is_sent_behind_the_deadline(key: str, quick: Policy) -> None:
