@@ -176,8 +176,8 @@ class Config(Record):
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """The maximum time for one answer with all its retries, in seconds."""
     attempts: int = Field(default=6, ge=1)
-    """The maximum number of attempts at one call. A refusal (429) does not count, and no attempt at
-    a server that is away does: no connection, 502 or 503."""
+    """The maximum number of attempts at one call. Refusals (429) do not count, nor do attempts
+    while the server is away (no connection, 502, 503)."""
     patience: float = Field(default=120.0, ge=0, allow_inf_nan=False)
     """How long a server may give no reply (no connection, 429, 5xx, nothing to read) before the run
     stops, in seconds; with 0 it never stops. By default, a server that is not there at the start is

@@ -248,8 +248,7 @@ _Begin = Callable[[str], Callable[[Sample], SampleResult]]
 class Workers:
     """Worker processes that score samples, for one event loop; an async context manager.
 
-    `begin(settings)` returns the function that scores a sample; it is cached and at the top of a
-    module.
+    `begin`, a cached function of a module, returns the function that scores a sample by `settings`.
     Samples travel in batches, because a hand-over costs as much as a short answer: those that come
     while all workers are busy are collected. A worker ends with its parent, which handles signals.
     """
@@ -309,10 +308,10 @@ class Workers:
                 made = self._executor.submit(_score_all, *self._scorer, samples)
             return await asyncio.wrap_future(made)
         except BrokenProcessPool:
-            why = (
+            raise _lost(
                 "a worker process has ended: memory may have run out, or a script that calls judge "
-            )
-            raise _lost(f'{why}lacks `if __name__ == "__main__":`') from None
+                'lacks `if __name__ == "__main__":`'
+            ) from None
         except (AssertionError, OSError) as error:  # a daemon process may start none
             raise _lost(f"no worker process can be started ({error})") from None
 

@@ -145,7 +145,7 @@ _BEFORE = r"(?<![^\s：。！？；，、])"
 _NUMBERED = re.compile(
     _BEFORE + r"(?P<bullet>[•⁃]\s?)?(?P<number>\d{1,2})(?P<style>\.\)|\)|\.)(?=\s)"
 )
-# These patterns look at the character before a match after its first one, which is found quickly.
+# The look-behind comes after the first character, because `re` finds a literal start quickly.
 _RULE = re.compile(r"([-=_~*])(?<!\S.)(?:(?<=\*)\*{2,}+|\1{4,}+)(?!\S)")
 _SAME_SENTENCE = re.compile(r"(?:[,，、]|\band|\bor|\bof|\bin)\s*+$")
 _URL_BEFORE_URL = re.compile(r"h(?<!\S.)ttps?://\S++\s++(?=https?://)")

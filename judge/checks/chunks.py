@@ -21,13 +21,13 @@ _UNCOMPARED: Final = frozenset(("", "clock", "date"))
 """Kinds of values that name things (room 5, the train at 8:21) as often as they measure them."""
 _PREFIX: Final = 5
 """Characters of a word by which sentences are grouped; shorter words do not count."""
-_OPENING_RUNS: Final = 2
+_OPENING_WORDS: Final = 2
 _COMPARED: Final = 20
 """The number of earlier sentences with the same words that a sentence is compared with."""
 _VALUE_CHARACTERS: Final = 40
 _ID_CHARACTERS: Final = 80
 _NUMERALS: Final = re.compile(rf"[\d.,{HAN_NUMERALS}]+")
-_LETTERS: Final = re.compile(rf"([^\W\d_{HAN_NUMERALS}]{{{_PREFIX}}})\S*")
+_LONG_WORD: Final = re.compile(rf"([^\W\d_{HAN_NUMERALS}]{{{_PREFIX}}})\S*")
 _SPELLED: Final = frozenset(word[:_PREFIX] for word in SPELLED)
 
 
@@ -107,7 +107,7 @@ def _candidates(chunks: Sequence[Chunk]) -> Iterator[tuple[_Statement, _Statemen
 def _alike(
     sentences: Iterable[tuple[int, str]], key: Callable[[str], object]
 ) -> list[list[tuple[int, str]]]:
-    """Return the sentences with the same key, where they are of two or more chunks."""
+    """Return the groups of sentences that have one key and come from two or more chunks."""
     groups: dict[object, list[tuple[int, str]]] = {}
     for number, text in sentences:
         groups.setdefault(key(text), []).append((number, text))
@@ -120,14 +120,14 @@ def _opening(text: str) -> tuple[str, ...]:
     Spelled numbers do not count: `Eleven trains leave every morning` gives `train` and `leave`.
     Chinese text without a space is one word: `退款申请将在3天内处理` gives `退款申请将`.
     """
-    runs: list[str] = []
-    for found in _LETTERS.finditer(text):
-        run = found[1].lower()
-        if run not in _SPELLED:
-            runs.append(run)
-            if len(runs) == _OPENING_RUNS:
+    starts: list[str] = []
+    for found in _LONG_WORD.finditer(text):
+        start = found[1].lower()
+        if start not in _SPELLED:
+            starts.append(start)
+            if len(starts) == _OPENING_WORDS:
                 break
-    return tuple(runs)
+    return tuple(starts)
 
 
 def _outline(text: str) -> tuple[str, ...]:

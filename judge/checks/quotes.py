@@ -18,7 +18,7 @@ from judge.records import (
     UnscoredReason,
     Verdict,
 )
-from judge.text.fold import CJK, Folded, count_cjk, fold
+from judge.text.fold import CJK, PLAIN, Folded, count_cjk, fold
 from judge.text.patterns import lazy_pattern
 
 _LEAST_WORDS: Final = 4
@@ -29,8 +29,7 @@ _LOOSE: Final = re.compile(r" (?=[.,;:!?)\]](?!\w))")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 # A quote must not begin or end inside an atom: a Latin word, or a number with its separators.
 _ATOM: Final = lazy_pattern(rf"(?:[^\W_{CJK}]|(?<=\d)[.,](?=\d))+|.", re.DOTALL)
-_PLAIN: Final = re.compile(r"[\s!-~\u4e00-\u9fff。]*")
-"""Characters of which folding changes at most the case."""
+_PLAIN: Final = re.compile(f"[{PLAIN}]*")
 _CONTEXT: Final = 2
 """The characters on either side that decide whether an offset is the edge of an atom."""
 _MOST_PLACES: Final = 1000
@@ -183,7 +182,7 @@ def _closed(folded: Folded) -> Folded:
 def _is_plain_around(text: str, start: int, end: int) -> bool:
     """Return whether folding joins no character of a passage with those beside it."""
     beside = text[max(start - _CONTEXT, 0) : start] + text[end : end + _CONTEXT]
-    return beside.isascii() or bool(_PLAIN.fullmatch(beside))
+    return bool(_PLAIN.fullmatch(beside))
 
 
 def _is_edge(text: str, place: int) -> bool:

@@ -488,10 +488,10 @@ def _is_temperature(units: Iterable[Unit]) -> bool:
 
 
 def _signed(text: str, value: Value) -> Value:
-    """Return a temperature below zero as negative, and both signs where the text is not clear.
+    """Return a temperature below zero as negative; where the text is not clear, with both signs.
 
-    Clear: `-5 °C`, `零下5度`, `5 degrees below zero`. Not clear: the ends of `-5 to 3 °C` that have
-    no sign or no unit of their own.
+    `-5 °C`, `零下5度` and `5 degrees below zero` are clear. An end of a range such as `-5 to 3 °C`
+    is not clear if it has no sign or no unit of its own.
     """
     start, end, readings = value.start, value.end, value.readings
     negative = tuple(Amount(-r.number, r.unit) for r in readings if isinstance(r, Amount))

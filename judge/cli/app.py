@@ -145,8 +145,8 @@ def _run(arguments: Sequence[str]) -> int:
 def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
     """Hand the first interrupt to `stop`; if that returns False, it interrupts as usual.
 
-    Those after the second are ignored, because worker processes would never end if the steps that
-    end them were interrupted.
+    From the third on, interrupts are ignored: to interrupt the shutdown would leave worker
+    processes running.
     """
     usual = signal.getsignal(signal.SIGINT)
     if not callable(usual):
@@ -171,7 +171,7 @@ def stopping(stop: Callable[[BaseException], bool]) -> Iterator[None]:
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:
-    """Handle a signal by doing nothing; with SIG_IGN Python prints a race between two signals."""
+    """Ignore a signal. With SIG_IGN, Python prints an error about one that it is just handling."""
 
 
 def _report(error: Exception) -> int:

@@ -54,7 +54,7 @@ engine_option = partial(typer.Option, rich_help_panel=LARGE_RUNS)
 
 
 def check_value(context: typer.Context, value: str | Path | None) -> str | Path | None:
-    """Refuse the name of an option in the place of a value."""
+    """Return the value; raise BadParameter if it is an option, as in `--model -o run`."""
     options = {name for each in context.command.params for name in each.opts + each.secondary_opts}
     if value is not None and str(value) in options:
         raise typer.BadParameter(f"{value} is an option; give a value before it")

@@ -315,7 +315,7 @@ class Replies:
         self.troubles = Counter[str]()
         """The provider's reasons for requests without an answer, and lines that are no reply."""
         self.first: dict[str, str] = {}
-        """The file and the line of the first of each."""
+        """Where each problem occurs first: file and line."""
         troubles = dict[RequestKey, tuple[str, str]]()
         asked = {key.digest for each in folder.record.files for key in folder.keys(each)}
         for path in sorted((folder.path / REPLIES).glob("*.jsonl")):
@@ -432,7 +432,7 @@ class Filled(NamedTuple):
     troubles: Counter[str]
     """The provider's reasons for requests without an answer, and lines that are no reply."""
     first: dict[str, str]
-    """The file and the line of the first of each."""
+    """Where each problem occurs first: file and line."""
 
     @property
     def claims(self) -> int:

@@ -22,11 +22,11 @@ _INVISIBLE = frozenset(
 )
 # Putting marks in order takes the square of their number; Unicode's stream-safe format allows 30.
 _LONGEST_CLUSTER: Final = 31
-# Folding changes at most the case of such characters. The last one may have a combining mark behind
-# it, unless another such character follows.
-_PLAIN: Final = lazy_pattern(
-    r"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[\s!-~\u4e00-\u9fff。]|\Z)"
-)
+PLAIN: Final = r"\s!-~\u4e00-\u9fff。"
+"""Characters of which folding changes at most the case, as the inside of a regular expression's
+brackets."""
+# The last character may have a combining mark behind it, unless another plain one follows.
+_PLAIN: Final = lazy_pattern(rf"(?:[!-~]+(?: [!-~]+)*|[\u4e00-\u9fff]+)(?=[{PLAIN}]|\Z)")
 _VOICED = "\uff9e\uff9f"  # half-width kana have a separate character for voicing
 # Models straighten quotation marks and dashes when they copy; a quote is no less verbatim for it.
 _STRAIGHT = str.maketrans(

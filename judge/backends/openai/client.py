@@ -53,7 +53,7 @@ class Policy:
     timeout: float = 120.0
     """Seconds one attempt may take."""
     attempts: int = 6
-    """The most attempts of a request; those that `is_free` names do not count."""
+    """The most attempts of a request; those for which `is_free` holds do not count."""
     first_wait: float = 0.5
     """The longest first wait, in seconds; it doubles after each attempt."""
     longest_wait: float = 8.0
